@@ -1,0 +1,44 @@
+"""Every random stream has a name: a seed and a purpose give a generator, always the same one."""
+
+from collections.abc import Sequence
+from hashlib import blake2b
+
+import numpy as np
+import torch
+from jaxtyping import Int64
+from torch import Tensor
+
+from askwise.errors import InputError
+
+_BYTES = 7  # 56 bits: torch takes the seed as a signed 64-bit integer
+
+
+def derive(seed: int, *purpose: str | int) -> int:
+    """The integer seed for one purpose, e.g. `derive(7, "draw", round_number)`."""
+    if isinstance(seed, bool) or not isinstance(seed, int):
+        raise InputError(f"a seed is a whole number, not {seed!r}")
+    key = repr((seed, *purpose)).encode()
+    return int.from_bytes(blake2b(key, digest_size=_BYTES).digest())
+
+
+def generator(seed: int, *purpose: str | int, device: str | torch.device = "cpu") -> torch.Generator:
+    """The generator for one purpose, e.g. `generator(7, "draw", round_number)`.
+
+    Equal arguments give equal streams, so a resumed round repeats its choices.
+    """
+    return torch.Generator(device).manual_seed(derive(seed, *purpose))
+
+
+def hashes(seed: int, ids: Sequence[str] | Sequence[int]) -> Int64[Tensor, " N"]:
+    """A number for every id that depends on the seed and the id alone, in [0, 2^56).
+
+    It orders what scores cannot (ties) and picks random subsets that survive re-ordering.
+    """
+    key = derive(seed, "hash").to_bytes(_BYTES)
+    keyed = blake2b(key=key, digest_size=_BYTES)
+    out = np.empty(len(ids), dtype=np.int64)
+    for position, identity in enumerate(ids):
+        one = keyed.copy()
+        one.update(str(identity).encode())
+        out[position] = int.from_bytes(one.digest())
+    return torch.from_numpy(out)
