@@ -1,0 +1,86 @@
+"""One score per item, higher = ask first: pure functions of log-probabilities, one idea per file."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from torch import Tensor
+
+from askwise.acquire.bald import bald
+from askwise.acquire.epig import epig
+from askwise.acquire.margin import margin
+from askwise.acquire.max_entropy import max_entropy
+from askwise.acquire.mean_std import mean_std
+from askwise.acquire.random import random
+from askwise.acquire.top_u import top_u
+from askwise.acquire.variation_ratios import least_confidence, variation_ratios
+from askwise.errors import InputError, check_options, choose
+from askwise.math.checks import check_log_probs
+from askwise.types import SiteScores
+
+
+@dataclass(frozen=True)
+class Acquisition:
+    """A function, and what it needs: only `ids`, `log_probs`, or `targets` as well."""
+
+    function: Callable[..., SiteScores]
+    needs: Literal["ids", "log_probs", "targets"] = "log_probs"
+
+
+ACQUISITIONS: dict[str, Acquisition] = {
+    "random": Acquisition(random, needs="ids"),
+    "max_entropy": Acquisition(max_entropy),
+    "variation_ratios": Acquisition(variation_ratios),
+    "least_confidence": Acquisition(least_confidence),
+    "bald": Acquisition(bald),
+    "mean_std": Acquisition(mean_std),
+    "margin": Acquisition(margin),
+    "top_u": Acquisition(top_u),
+    "epig": Acquisition(epig, needs="targets"),
+}
+
+
+def score(
+    name: str,
+    log_probs: Tensor | None = None,
+    *,
+    ids: Sequence[str] | Sequence[int] | None = None,
+    seed: int = 0,
+    targets: Tensor | None = None,
+    **options: Any,
+) -> SiteScores:
+    """The score of every item and site [N, *sites] under a named acquisition; higher = ask first.
+
+    `ids` and `seed` matter to `random` alone, `targets` to `epig` alone.
+    """
+    acquisition = ACQUISITIONS[choose("acquisition", name, ACQUISITIONS)]
+    check_options(f"acquisition {name!r}", acquisition.function, options, given=("seed", "targets"))
+    if targets is not None and acquisition.needs != "targets":
+        raise InputError(f"acquisition {name!r} takes no targets; only epig does")
+    if acquisition.needs == "ids":
+        return acquisition.function(_ids(name, ids, log_probs), seed=seed)
+    if log_probs is None:
+        raise InputError(f"acquisition {name!r} needs log_probs [N, T, *sites, C]")
+    log_probs = check_log_probs(log_probs)
+    if acquisition.needs == "targets":
+        if targets is None:
+            raise InputError(
+                f"acquisition {name!r} needs targets: log_probs [M, T, *sites, C] of the same draws"
+            )
+        options["targets"] = check_log_probs(targets, name="targets")
+    return acquisition.function(log_probs, **options)
+
+
+def _ids(
+    name: str, ids: Sequence[str] | Sequence[int] | None, log_probs: Tensor | None
+) -> Sequence[str] | Sequence[int]:
+    """The ids to hash: those given, or the positions in log_probs."""
+    if log_probs is None:
+        if ids is None:
+            raise InputError(f"acquisition {name!r} needs ids, or log_probs to count the items")
+        return ids
+    if ids is None:
+        return range(len(log_probs))
+    if len(log_probs) != len(ids):
+        raise InputError(f"there are {len(ids)} ids for {len(log_probs)} items")
+    return ids

@@ -1,0 +1,1 @@
+"""Pure formulas: entropies, links, doubt, Gaussians, joint entropies, distances."""

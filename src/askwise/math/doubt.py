@@ -1,0 +1,37 @@
+"""How much a prediction doubts, and why: total = epistemic + aleatoric."""
+
+from dataclasses import dataclass
+
+from jaxtyping import Float
+from torch import Tensor
+
+from askwise.math.entropy import entropy, expected_entropy, marginal
+from askwise.types import LogProbs
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Three tensors of one shape: `epistemic` is what labels could remove, `aleatoric` what they cannot."""
+
+    total: Tensor
+    epistemic: Tensor
+    aleatoric: Tensor
+
+
+def entropies(log_probs: LogProbs) -> Doubt:
+    """Doubt in nats per site [N, *sites]: entropy of the mean, mutual information, mean entropy.
+
+    The mutual information is a difference that rounding can push below 0; it is then 0.
+    """
+    total = entropy(marginal(log_probs))
+    aleatoric = expected_entropy(log_probs)
+    return Doubt(total, (total - aleatoric).clamp(min=0), aleatoric)
+
+
+def variances(log_probs: LogProbs) -> Doubt:
+    """Doubt as variances per class [N, *sites, C]; the two parts sum to p(1 - p) (Kwon et al. 2018)."""
+    p = log_probs.exp()
+    mean = p.mean(dim=1)
+    epistemic: Float[Tensor, "N *sites C"] = (p - mean.unsqueeze(1)).square().mean(dim=1)
+    aleatoric: Float[Tensor, "N *sites C"] = (p * (1 - p)).mean(dim=1)
+    return Doubt(epistemic + aleatoric, epistemic, aleatoric)
