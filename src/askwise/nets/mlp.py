@@ -1,0 +1,31 @@
+"""Dense layers one after another, for tables, features and small images."""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from itertools import pairwise
+
+from torch import nn
+
+from askwise.errors import InputError, positive
+from askwise.nets.recipe import recorded
+
+
+@recorded
+def mlp(
+    features: int, classes: int, *, hidden: Sequence[int] = (128, 128), dropout: float = 0.0
+) -> nn.Sequential:
+    """`dense1`, `dense2`, ... with ReLU between them; inputs [N, ...] of `features` values to outputs.
+
+    Dropout follows each hidden layer where its rate is above 0.
+    """
+    if not 0 <= dropout < 1:
+        raise InputError(f"dropout is a rate from 0 up to below 1, not {dropout}")
+    widths = [positive("features", features), *(positive("hidden width", width) for width in hidden)]
+    stages: OrderedDict[str, nn.Module] = OrderedDict(flatten=nn.Flatten())
+    for number, (inner, outer) in enumerate(pairwise(widths), start=1):
+        stages[f"dense{number}"] = nn.Linear(inner, outer)
+        stages[f"relu{number}"] = nn.ReLU()
+        if dropout > 0:
+            stages[f"dropout{number}"] = nn.Dropout(dropout)
+    stages[f"dense{len(widths)}"] = nn.Linear(widths[-1], positive("classes", classes))
+    return nn.Sequential(stages)
