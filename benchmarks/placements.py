@@ -1,0 +1,141 @@
+"""The eight networks of Zeng et al. 2018: one network, eight placements, 1,000 MNIST labels.
+
+    python benchmarks/placements.py --data DIR          # a folder with mnist/*.gz, or fetched data
+
+Each placement runs in a process of its own and appends a line to results/placements.jsonl; finished
+ones are skipped, so the run can be stopped and started again. The table is results/placements.md.
+"""
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import torch
+from torchmetrics.functional.classification import multiclass_calibration_error
+
+import askwise as aw
+
+PLACEMENTS = {
+    "BNN": aw.bbb(all=True),
+    "BNN-1": aw.bbb(last=1),
+    "BNN-2": aw.bbb(last=2),
+    "BNN-3": aw.bbb(last=3),
+    "BNN1": aw.bbb(first=1),
+    "BNN2": aw.bbb(first=2),
+    "BNN3": aw.bbb(first=3),
+    "CNN": aw.point(),
+}
+LABELS, EPOCHS, TEST_DRAWS, SCORED, DRAWS, SEED = 1000, 50, 20, 1000, 100, 0
+PROTOCOL = (
+    f"Gal's CNN, {LABELS} random training images (seed {SEED}), Adam 1e-3, batch 64, {EPOCHS} epochs from new "
+    f"weights, rho ~ N(-3, 0.1), prior N(0, 1), KL weight 1, biases deterministic, dropout off at prediction; "
+    f"accuracy, NLL and ECE (15 bins) of the mean of {TEST_DRAWS} draws on the 10,000 test images; "
+    f"scoring: BALD of {SCORED:,} images under {DRAWS} draws; memory: peak of the whole process; one thread"
+)
+RESULTS = Path(__file__).parent.parent / "results"
+
+
+def run(name: str, data_dir: str | None) -> dict[str, object]:
+    """One placement: trained, tested, timed."""
+    torch.set_num_threads(1)
+    data = aw.data.load("mnist", data_dir=data_dir)
+    chosen = torch.randperm(len(data.train_x), generator=torch.Generator().manual_seed(SEED))
+    labelled, pool = chosen[:LABELS], chosen[LABELS : LABELS + SCORED]
+    before = _peak_mb()
+    start = time.perf_counter()
+    fitted = aw.fit(
+        aw.nets.gal_cnn(),
+        (data.train_x[labelled], data.train_y[labelled]),
+        posterior=PLACEMENTS[name],
+        training=aw.Training(epochs=EPOCHS),
+        start="scratch",
+        seed=SEED,
+    )
+    training = time.perf_counter() - start
+    aw.score_pool(fitted, data.train_x[pool][:1], "bald", draws=DRAWS)  # builds the program
+    start = time.perf_counter()
+    aw.score_pool(fitted, data.train_x[pool], "bald", draws=DRAWS)
+    scoring = time.perf_counter() - start
+    peak = _peak_mb()
+    mean = aw.predict(fitted, data.test_x, draws=TEST_DRAWS).mean
+    right = mean.gather(1, data.test_y[:, None])[:, 0]
+    return {
+        "placement": name,
+        "accuracy": (mean.argmax(1) == data.test_y).float().mean().item(),
+        "nll": -right.log().mean().item(),
+        "ece": multiclass_calibration_error(mean, data.test_y, num_classes=10, n_bins=15).item(),
+        "parameters": sum(t.numel() for t in fitted.tensors().values()),
+        "gaussian_weights": sum(t.numel() for t in fitted.state.values()),
+        "last_epoch": fitted.history[-1],
+        "training_s": training,
+        "scoring_s": scoring,
+        "memory_mb": peak - before,
+        "form": next(iter(fitted.programs.values())).form,
+        "commit": subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True).stdout.strip(),
+        "torch": torch.__version__,
+    }
+
+
+def _peak_mb() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def table(rows: list[dict[str, object]]) -> str:
+    """The rows as Markdown, in the paper's order."""
+    lines = [
+        "# The eight placements on 1,000 MNIST labels",
+        "",
+        f"Command: `python benchmarks/placements.py --data DIR`; commit {rows[0]['commit'][:12]}; seed {SEED}.",
+        "",
+        f"Protocol: {PROTOCOL}.",
+        "",
+        "| placement | accuracy % | NLL | ECE | parameters | of these Gaussian scales | memory MB | training s "
+        "| scoring s | suffix |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    by_name = {row["placement"]: row for row in rows}
+    for name in PLACEMENTS:
+        if name in by_name:
+            r = by_name[name]
+            lines.append(
+                f"| {name} | {100 * r['accuracy']:.2f} | {r['nll']:.3f} | {r['ece']:.3f} | {r['parameters']:,} "
+                f"| {r['gaussian_weights']:,} | {r['memory_mb']:.0f} | {r['training_s']:.0f} "
+                f"| {r['scoring_s']:.2f} | {r['form']} |"
+            )
+    return "\n".join([*lines, ""])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data")
+    parser.add_argument("--one", choices=PLACEMENTS, help="run one placement and print its line")
+    options = parser.parse_args()
+    if options.one:
+        print(json.dumps(run(options.one, options.data)))
+        return
+    path = RESULTS / "placements.jsonl"
+    done = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    for name in PLACEMENTS:
+        if name in {row["placement"] for row in done}:
+            continue
+        command = [
+            sys.executable,
+            __file__,
+            "--one",
+            name,
+            *(["--data", options.data] if options.data else []),
+        ]
+        line = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+        done.append(json.loads(line))
+        with path.open("a") as file:
+            file.write(line + "\n")
+        print(line, flush=True)
+    (RESULTS / "placements.md").write_text(table(done))
+
+
+if __name__ == "__main__":
+    main()

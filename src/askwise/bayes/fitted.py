@@ -1,0 +1,152 @@
+"""A network with what was learned about its weights, kept on disk without pickle."""
+
+import hashlib
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import safetensors.torch
+import torch
+from torch import Tensor, nn
+
+from askwise import nets
+from askwise.bayes.learning import State
+from askwise.bayes.posteriors import POSTERIORS, Config
+from askwise.bayes.program import Program
+from askwise.errors import CorruptError, InputError, choose
+from askwise.tasks import TASKS, Task
+from askwise.train import History
+
+_FORMAT = 1
+_WEIGHTS, _RECORD, _MANIFEST = "weights.safetensors", "model.json", "manifest.json"
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A trained network, its posterior and task; it does not change when it predicts."""
+
+    network: nn.Module
+    posterior: Config
+    task: Task
+    state: State
+    history: History = field(repr=False)
+    programs: dict[Any, Program] = field(default_factory=dict, repr=False, compare=False)
+    """How to predict on items of each shape: a cache, made when first needed."""
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Every stored tensor by name: the network's own and the posterior's."""
+        own = {f"network.{name}": tensor for name, tensor in self.network.state_dict().items()}
+        return {**own, **{f"posterior.{name}": tensor for name, tensor in self.state.items()}}
+
+    def digest(self) -> str:
+        """SHA-256 of all weights and the posterior's state."""
+        total = hashlib.sha256()
+        for name, tensor in sorted(self.tensors().items()):
+            total.update(f"{name} {tensor.dtype} {list(tensor.shape)}".encode())
+            total.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
+        return total.hexdigest()
+
+    def save(self, folder: str | Path) -> None:
+        """Write safetensors, JSON and, last, a manifest of their SHA-256 sums."""
+        home = Path(folder)
+        if home.exists() and (not home.is_dir() or (any(home.iterdir()) and not (home / _MANIFEST).exists())):
+            raise InputError(f"{home} exists and is not a saved model; choose another folder")
+        home.mkdir(parents=True, exist_ok=True)
+        (home / _MANIFEST).unlink(missing_ok=True)  # half a model must not look like a whole one
+        record = {
+            "format": _FORMAT,
+            "posterior": {"name": self.posterior.name, "options": asdict(self.posterior)},
+            "task": {"name": self.task.name, "options": self.task.options},
+            "network": getattr(self.network, "recipe", None),
+            "history": self.history,
+        }
+        # A copy each: tied tensors share memory, which safetensors refuses.
+        tensors = {name: t.detach().cpu().contiguous().clone() for name, t in self.tensors().items()}
+        files = {
+            _WEIGHTS: safetensors.torch.save(tensors),
+            _RECORD: json.dumps(record, indent=1).encode(),
+        }
+        for name, content in files.items():
+            _write(home / name, content)
+        sums = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+        _write(home / _MANIFEST, json.dumps(sums, indent=1).encode())
+
+
+def load(folder: str | Path, *, network: nn.Module | None = None) -> Fitted:
+    """The model saved in a folder; `network` is needed where it is not one of `aw.nets`.
+
+    Every file is checked against the manifest before a byte of it is used.
+    """
+    home = Path(folder)
+    files = _verified(home)
+    record = json.loads(files[_RECORD])
+    if record["format"] != _FORMAT:
+        raise InputError(f"{home} has format {record['format']}; this askwise reads format {_FORMAT}")
+    if network is None:
+        if record["network"] is None:
+            raise InputError(
+                f"{home} holds a network of your own; pass it: aw.load({str(home)!r}, network=...)"
+            )
+        network = nets.build(record["network"]["name"], **record["network"]["options"])
+    tensors = safetensors.torch.load(files[_WEIGHTS])
+    own = {k.removeprefix("network."): t for k, t in tensors.items() if k.startswith("network.")}
+    state = {k.removeprefix("posterior."): t for k, t in tensors.items() if k.startswith("posterior.")}
+    posterior = POSTERIORS[choose("posterior", record["posterior"]["name"], POSTERIORS)]
+    task = TASKS[choose("task", record["task"]["name"], TASKS)](**record["task"]["options"])
+    return Fitted(
+        _filled(network, own, home),
+        posterior.Config(**record["posterior"]["options"]),
+        task,
+        state,
+        tuple(record["history"]),
+    )
+
+
+def _verified(home: Path) -> dict[str, bytes]:
+    """The files of a saved model, if they are the ones that were written."""
+    if not (home / _MANIFEST).is_file():
+        raise InputError(f"{home} is not a saved model: it has no {_MANIFEST}")
+    try:
+        sums: dict[str, str] = json.loads((home / _MANIFEST).read_bytes())
+        wanted = {name: sums[name] for name in (_WEIGHTS, _RECORD)}
+    except (ValueError, KeyError, TypeError) as error:
+        raise CorruptError(f"{home / _MANIFEST} is damaged; restore the model from a copy") from error
+    files = {}
+    for name, expected in wanted.items():
+        try:
+            files[name] = (home / name).read_bytes()
+        except FileNotFoundError as error:
+            raise CorruptError(f"{home / name} is missing; restore the model from a copy") from error
+        if hashlib.sha256(files[name]).hexdigest() != expected:
+            raise CorruptError(
+                f"{home / name} is not the file that was saved (its SHA-256 differs); restore it from a copy"
+            )
+    return files
+
+
+def _filled(network: nn.Module, tensors: dict[str, Tensor], home: Path) -> nn.Module:
+    """The network with the stored tensors, if it is the one they were saved from."""
+    found = {name: list(tensor.shape) for name, tensor in network.state_dict().items()}
+    for name in sorted(found.keys() | tensors.keys()):
+        saved = list(tensors[name].shape) if name in tensors else None
+        if saved != found.get(name):
+            raise InputError(
+                f"{home} was saved from another network: {name} is {saved or 'absent'} there "
+                f"and {found.get(name) or 'absent'} here"
+            )
+        if not torch.isfinite(tensors[name]).all():
+            raise InputError(f"{home} holds weights that are not finite: {name}")
+    network.load_state_dict(tensors)
+    return network.eval()
+
+
+def _write(path: Path, content: bytes) -> None:
+    """The file, whole and on the disk, or not there at all."""
+    draft = path.with_suffix(path.suffix + ".part")
+    with draft.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)

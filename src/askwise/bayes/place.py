@@ -1,0 +1,78 @@
+"""Which layers of a network get doubt: chosen by position or name, on any network."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from torch import Tensor, nn
+
+from askwise.bayes.trace import call, predicting, tensors_of
+from askwise.errors import InputError, choose, positive
+
+KINDS = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
+
+
+def called_layers(network: nn.Module, inputs: Tensor) -> dict[str, nn.Module]:
+    """Linear and convolution layers by name, in the order in which the network first calls them.
+
+    A layer whose weights are used without calling it (attention's output projection) is not there:
+    replacing it would change nothing.
+    """
+    names: dict[nn.Module, str] = {m: name for name, m in network.named_modules() if isinstance(m, KINDS)}
+    order: dict[str, nn.Module] = {}
+
+    def note(module: nn.Module, _args: object, _output: object) -> None:
+        order.setdefault(names[module], module)
+
+    hooks = [module.register_forward_hook(note) for module in names]
+    try:
+        with predicting(network, dropout=False):
+            call(network, tensors_of(network), inputs)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return order
+
+
+def placement(
+    network: nn.Module,
+    inputs: Tensor,
+    *,
+    last: int | None = None,
+    first: int | None = None,
+    layers: Sequence[str] | None = None,
+) -> list[str]:
+    """Names of the chosen layers; all of them if nothing is said."""
+    called = called_layers(network, inputs)
+    if not called:
+        raise InputError("the network calls no Linear or Conv layer, so none can be made Bayesian")
+    if layers is not None:
+        if not layers:
+            raise InputError(f"layers names no layer; choose some of: {', '.join(called)}")
+        return [choose("layer", name, called) for name in layers]
+    for word, count in (("last", last), ("first", first)):
+        if count is not None and positive(word, count) > len(called):
+            raise InputError(
+                f"{word}={count} wants {count} layers; the network calls {len(called)}: {', '.join(called)}"
+            )
+    names = list(called)
+    return names[-last:] if last is not None else names[:first]
+
+
+@contextmanager
+def replaced(network: nn.Module, new: dict[str, nn.Module]) -> Iterator[None]:
+    """The network with some layers replaced, wherever it holds them; afterwards with its own again."""
+    old = {name: network.get_submodule(name) for name in new}
+    swap = {old[name]: layer for name, layer in new.items()}
+    holders = [
+        (parent, key, child)
+        for parent in network.modules()
+        for key, child in parent._modules.items()
+        if child in swap
+    ]
+    try:
+        for parent, key, child in holders:
+            parent._modules[key] = swap[child]
+        yield
+    finally:
+        for parent, key, child in holders:
+            parent._modules[key] = child

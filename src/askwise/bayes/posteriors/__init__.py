@@ -1,0 +1,23 @@
+"""Ways to put doubt into a network: one file each, the same three names in the same order.
+
+Config says what is wanted, fit learns it, draw makes whole networks of it.
+"""
+
+from types import ModuleType
+from typing import Any, TypeAlias
+
+from askwise.bayes.posteriors import bbb, mc_dropout, point
+from askwise.errors import InputError
+
+Config: TypeAlias = point.Config | mc_dropout.Config | bbb.Config
+
+POSTERIORS: dict[str, ModuleType] = {module.Config.name: module for module in (point, mc_dropout, bbb)}
+
+
+def home(config: Any) -> ModuleType:
+    """The file of a posterior, by its Config."""
+    module = POSTERIORS.get(getattr(config, "name", None) or "")
+    if module is None or not isinstance(config, module.Config):
+        names = ", ".join(f"aw.{name}()" for name in POSTERIORS)
+        raise InputError(f"posterior must be one of {names}, not {config!r}")
+    return module

@@ -1,0 +1,150 @@
+"""Bayes by Backprop: independent Gaussians over the weights of chosen layers (Blundell et al. 2015).
+
+Where the layers are is the placement of Zeng, Lesnikowski and Alvarez 2018: `last=1` is their BNN-1.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, get_args
+
+import torch
+from torch import Tensor, nn
+
+from askwise.bayes import dropout
+from askwise.bayes.layers import BayesLayer, Noise, Scale, std_of
+from askwise.bayes.learning import Job, Learned, State, learn
+from askwise.bayes.place import placement, replaced
+from askwise.bayes.sites import Site
+from askwise.bayes.warm_up import WARM_UPS
+from askwise.errors import InputError, above_zero, at_least_zero, choose
+from askwise.seeding import generator
+from askwise.train import Terms
+from askwise.types import Draws
+
+_RHO_SPREAD = 0.1  # rho starts from N(rho_mean, 0.1), as in the papers
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """The placement (one of last, first, layers, all), the form of the Gaussians and the loss.
+
+    loss = mean NLL + kl_weight * warm_up * KL(q||p) / number of labels, p = N(0, prior_std^2).
+    `noise` while learning: local, flipout or sample; by default local for dense layers, flipout for
+    convolutions. `dropout` leaves the network's own dropout on when it predicts.
+    """
+
+    name: ClassVar[str] = "bbb"
+    last: int | None = None
+    first: int | None = None
+    layers: Sequence[str] | None = None
+    all: bool = False
+    rho_mean: float = -3.0
+    scale: Scale = "softplus"
+    prior_std: float = 1.0
+    bias: bool = False
+    noise: Noise | None = None
+    kl: str = "closed"
+    kl_weight: float = 1.0
+    warm_up: str = "constant"
+    dropout: bool = False
+
+    def __post_init__(self) -> None:
+        given = [n for n in ("last", "first", "layers") if getattr(self, n) is not None] + ["all"] * self.all
+        if len(given) > 1:
+            raise InputError(f"bbb takes one placement, not {' and '.join(given)}")
+        if not given:
+            object.__setattr__(self, "last", 1)
+        if self.layers is not None:
+            object.__setattr__(self, "layers", tuple(self.layers))
+        above_zero("prior_std", self.prior_std)
+        at_least_zero("kl_weight", self.kl_weight)
+        choose("scale", self.scale, get_args(Scale))
+        choose("kl", self.kl, ("closed", "sampled"))
+        choose("warm_up", self.warm_up, WARM_UPS)
+        if self.noise is not None:
+            choose("noise", self.noise, get_args(Noise))
+
+
+def fit(network: nn.Module, config: Config, job: Job) -> Learned:
+    """The rho of every Gaussian weight; the means are learned in the network's own weights."""
+    names = placement(network, job.example, last=config.last, first=config.first, layers=config.layers)
+    layers = {name: _layer(network, name, config, job) for name in names}
+    with replaced(network, dict(layers)):
+        groups = [{"params": [p for p in network.parameters() if p.requires_grad]}]
+        # Measured: the squared inputs of local noise make a convolution slower with the channels last.
+        channels_last = not any(a.noise == "local" and a.means["weight"].ndim == 4 for a in layers.values())
+        extra = _divergence(list(layers.values()), config, job)
+        history = learn(network, groups, job, extra=extra, channels_last=channels_last)
+    state: State = {}
+    with torch.no_grad():
+        for name, layer in layers.items():
+            plain = network.get_submodule(name)
+            for key, mean in layer.means.items():
+                plain.get_parameter(key).copy_(mean)
+            state.update({f"{name}.{key}": rho.detach().clone() for key, rho in layer.rhos.items()})
+    return Learned(state, history)
+
+
+def draw(
+    network: nn.Module, config: Config, state: State, *, numbers: range, seed: int, sites: Sequence[Site]
+) -> Draws:
+    """Whole weight tensors, named as the network names them; and masks, where dropout is left on."""
+    draws = dropout.draw(sites, numbers=numbers, seed=seed)
+    for name, rho in state.items():
+        mean = network.get_parameter(name).detach()
+        std = std_of(mean, rho, config.scale)
+        stack = torch.empty(len(numbers), *mean.shape)
+        for value, number in zip(stack, numbers, strict=True):
+            value.normal_(generator=generator(seed, "draw", number, name))
+        draws[name] = stack.to(mean).mul_(std).add_(mean)
+    return draws
+
+
+def _layer(network: nn.Module, name: str, config: Config, job: Job) -> BayesLayer:
+    """The chosen layer with a Gaussian over its weights, going on from the job's state if it has one."""
+    plain = network.get_submodule(name)
+    _refuse_shared(network, name, plain)
+    rhos = {}
+    for key, mean in plain.named_parameters():
+        if key == "bias" and not config.bias:
+            continue
+        start = job.start.get(f"{name}.{key}")
+        if start is None:
+            noise = torch.randn(mean.shape, generator=generator(job.seed, "rho", f"{name}.{key}"))
+            start = config.rho_mean + _RHO_SPREAD * noise
+        rhos[key] = start.to(mean)
+    noise_kind: Noise = config.noise or ("local" if isinstance(plain, nn.Linear) else "flipout")
+    rng = generator(job.seed, "noise", name, device=job.device)
+    return BayesLayer(plain, rhos=rhos, noise=noise_kind, scale=config.scale, rng=rng)
+
+
+def _refuse_shared(network: nn.Module, name: str, layer: nn.Module) -> None:
+    """An error if the layer's weights cannot be drawn by its own name alone."""
+    if name == "":
+        raise InputError("the network is a single layer; put it into nn.Sequential to make it Bayesian")
+    own = dict(layer.named_parameters())
+    if set(own) - {"weight", "bias"}:
+        raise InputError(f"layer {name!r} is parametrised ({', '.join(own)}) and cannot be made Bayesian")
+    if getattr(layer, "padding_mode", "zeros") != "zeros":
+        raise InputError(f"layer {name!r} pads with {layer.padding_mode!r} and cannot be made Bayesian")
+    for other_name, other in network.named_modules():
+        shared = [
+            key for key, p in other.named_parameters(recurse=False) if any(p is q for q in own.values())
+        ]
+        if other is not layer and shared:
+            raise InputError(f"layer {name!r} shares its {shared[0]} with {other_name!r}; untie them first")
+
+
+def _divergence(layers: Sequence[BayesLayer], config: Config, job: Job) -> Callable[[int], Terms]:
+    """KL(q||p) at each step, and what it adds to the loss."""
+    steps = job.training.steps(len(job.data))
+    per_epoch = steps // job.training.epochs
+    factor = WARM_UPS[config.warm_up]
+
+    def terms(number: int) -> Terms:
+        measure = BayesLayer.kl if config.kl == "closed" else BayesLayer.sampled_kl
+        kl: Tensor = torch.stack([measure(layer, config.prior_std) for layer in layers]).sum()
+        weight = config.kl_weight * factor(number, steps, per_epoch)
+        return {"loss": weight * kl / len(job.data), "kl": kl}
+
+    return terms

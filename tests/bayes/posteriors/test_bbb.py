@@ -1,0 +1,122 @@
+"""The loss of Bayes by Backprop is the one in the docstring, and each trap of public code has a test."""
+
+import math
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+import askwise as aw
+from askwise.bayes.posteriors import bbb
+from askwise.errors import InputError
+from askwise.train import Training
+
+
+def data(count: int = 40) -> tuple[Tensor, Tensor]:
+    return torch.randn(count, 6, generator=torch.Generator().manual_seed(0)), torch.arange(count) % 3
+
+
+def first_epoch(count: int = 40, batch: int = 64, **options) -> dict[str, float]:
+    frozen = Training(epochs=1, lr=1e-12, batch=batch)
+    return aw.fit(aw.nets.mlp(6, 3), data(count), posterior=aw.bbb(**options), training=frozen).history[0]
+
+
+@pytest.mark.parametrize("count", [40, 80])
+@pytest.mark.parametrize("batch", [8, 64])
+@pytest.mark.parametrize("weight", [1.0, 0.25])
+def test_the_loss_is_mean_nll_plus_weighted_kl_over_the_number_of_labels(count, batch, weight) -> None:
+    terms = first_epoch(count, batch=batch, last=1, kl_weight=weight)
+    assert terms["loss"] == pytest.approx(terms["nll"] + weight * terms["kl"] / count, rel=1e-5)
+    # The peers' scalings, which this check would catch:
+    assert terms["loss"] != pytest.approx(terms["nll"] + weight * terms["kl"], rel=0.1)
+    assert terms["loss"] != pytest.approx(terms["nll"] + weight * terms["kl"] / 384, rel=0.01)
+
+
+def test_the_kl_of_all_layers_is_the_sum_and_not_the_mean_over_them() -> None:
+    parts = [first_epoch(layers=[name])["kl"] for name in ("dense1", "dense2", "dense3")]
+    assert first_epoch(all=True)["kl"] == pytest.approx(sum(parts), rel=1e-3)
+
+
+def test_the_kl_starts_where_rho_and_the_prior_put_it() -> None:
+    weights = 128 * 3
+    std = math.log1p(math.exp(-5.0))
+    per_weight = math.log(1 / std) + std**2 / 2 - 0.5  # and mean^2 / 2, which is small
+    found = first_epoch(last=1, rho_mean=-5.0, prior_std=1.0)["kl"] / weights
+    assert found == pytest.approx(per_weight, abs=0.02)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_biases_are_gaussian_only_if_asked(bias: bool) -> None:
+    fitted = aw.fit(
+        aw.nets.mlp(6, 3), data(), posterior=aw.bbb(last=1, bias=bias), training=Training(epochs=1)
+    )
+    assert ("dense3.bias" in fitted.state) == bias
+    assert fitted.state["dense3.weight"].shape == (3, 128)
+
+
+def test_without_labels_to_explain_the_posterior_falls_back_to_the_prior() -> None:
+    fitted = aw.fit(
+        aw.nets.mlp(6, 3, hidden=(4,)),
+        data(30),
+        posterior=aw.bbb(last=1, kl_weight=1e4, prior_std=0.3),
+        training=Training(epochs=800, lr=1e-2, batch=32),
+    )
+    assert torch.nn.functional.softplus(fitted.state["dense2.weight"]).mean() == pytest.approx(0.3, rel=0.05)
+    assert fitted.network.dense2.weight.abs().max() < 0.05
+
+
+def test_epistemic_doubt_is_larger_far_from_the_data() -> None:
+    x, y = data(60)
+    fitted = aw.fit(
+        aw.nets.mlp(6, 3, hidden=(32,)),
+        (x + 3 * torch.nn.functional.one_hot(y, 6), y),
+        posterior=aw.bbb(all=True),
+        training=Training(epochs=60, lr=3e-3),
+    )
+    near = aw.predict(fitted, x + 3 * torch.nn.functional.one_hot(y, 6)).epistemic.mean()
+    assert aw.predict(fitted, 20 * x).epistemic.mean() > 2 * near
+
+
+def test_dropout_inside_the_network_is_off_unless_asked() -> None:
+    network, x = aw.nets.mlp(6, 3, dropout=0.5), data()[0]
+    quick = Training(epochs=1)
+    off = aw.fit(network, data(), posterior=aw.bbb(first=1, rho_mean=-30.0), training=quick)
+    on = aw.fit(network, data(), posterior=aw.bbb(first=1, rho_mean=-30.0, dropout=True), training=quick)
+    assert aw.predict(off, x).epistemic.max() < 1e-4
+    assert aw.predict(on, x).epistemic.max() > 1e-3
+
+
+def test_shared_weights_are_refused_by_name() -> None:
+    class Tied(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.body, self.head = nn.Linear(6, 6), nn.Linear(6, 6)
+            self.head.weight = self.body.weight
+
+        def forward(self, x: Tensor) -> Tensor:
+            return self.head(self.body(x).relu())
+
+    with pytest.raises(InputError, match="layer 'head' shares its weight with 'body'"):
+        aw.fit(Tied(), data(), posterior=aw.bbb(last=1))
+
+
+def test_parametrised_layers_are_refused_by_name() -> None:
+    network = nn.Sequential(nn.utils.parametrizations.weight_norm(nn.Linear(6, 3)))
+    with pytest.raises(InputError, match="layer '0' is parametrised"):
+        aw.fit(network, data(), posterior=aw.bbb(last=1))
+
+
+def test_a_single_layer_is_refused() -> None:
+    with pytest.raises(InputError, match=r"put it into nn\.Sequential"):
+        aw.fit(nn.Linear(6, 3), data(), posterior=aw.bbb(last=1))
+
+
+def test_a_layer_called_twice_learns_and_predicts() -> None:
+    from zoo import Twice
+
+    fitted = aw.fit(Twice(), data(), posterior=aw.bbb(layers=["shared"]), training=Training(epochs=2))
+    assert aw.log_probs(fitted, data()[0], draws=3).shape == (40, 3, 3)
+
+
+def test_the_default_placement_is_the_last_layer() -> None:
+    assert bbb.Config() == bbb.Config(last=1)

@@ -1,0 +1,136 @@
+"""One exam for every posterior: the same draws for a seed, plain passes, nothing touched, nothing lost."""
+
+import copy
+
+import pytest
+import torch
+from torch import nn
+
+import askwise as aw
+from askwise.bayes import dropout
+from askwise.bayes.fitted import Fitted
+from askwise.bayes.posteriors import POSTERIORS, home
+from askwise.bayes.program import plain_pass
+from askwise.train import Training
+
+CONFIGS = {
+    "point": aw.point(),
+    "mc_dropout": aw.mc_dropout(),
+    "mc_dropout by length-scale": aw.mc_dropout(length_scale=0.1, tau=2.0),
+    "bbb last": aw.bbb(last=1),
+    "bbb first": aw.bbb(first=1, bias=True, kl="sampled", warm_up="linear"),
+    "bbb all": aw.bbb(all=True, noise="sample", scale="alpha", warm_up="blundell"),
+    "bbb by name": aw.bbb(layers=["dense1"], noise="local", dropout=True),
+}
+
+
+def data(count: int = 48) -> tuple[torch.Tensor, torch.Tensor]:
+    rng = torch.Generator().manual_seed(0)
+    y = torch.arange(count) % 3
+    return torch.randn(count, 1, 8, 8, generator=rng) + y[:, None, None, None].float(), y
+
+
+def network() -> nn.Module:
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        return aw.nets.digits_cnn(classes=3)
+
+
+@pytest.fixture(scope="module", params=CONFIGS)
+def fitted(request: pytest.FixtureRequest) -> Fitted:
+    return aw.fit(network(), data(), posterior=CONFIGS[request.param], training=Training(epochs=3, batch=16))
+
+
+def test_every_posterior_is_examined() -> None:
+    assert {config.name for config in CONFIGS.values()} == set(POSTERIORS)
+
+
+def test_a_seed_gives_the_same_networks_whatever_the_batches(fitted: Fitted) -> None:
+    x, _ = data(150)
+    whole = aw.log_probs(fitted, x, draws=5, seed=2)
+    assert whole.shape == (150, 5, 3)
+    assert torch.equal(whole[40:57], aw.log_probs(fitted, x[40:57], draws=5, seed=2))
+    order = torch.randperm(150, generator=torch.Generator().manual_seed(1))
+    assert torch.equal(whole[order], aw.log_probs(fitted, x[order], draws=5, seed=2))
+    torch.testing.assert_close(whole[:, :3], aw.log_probs(fitted, x, draws=3, seed=2), rtol=1e-5, atol=1e-5)
+
+
+def test_another_seed_gives_other_networks(fitted: Fitted) -> None:
+    x, _ = data(20)
+    same = torch.equal(aw.log_probs(fitted, x, draws=3, seed=0), aw.log_probs(fitted, x, draws=3, seed=1))
+    assert same == (fitted.posterior.name == "point")
+
+
+def test_predictions_equal_hand_made_passes(fitted: Fitted) -> None:
+    x, _ = data(9)
+    sites = dropout.find(fitted.network, x[:1]) if fitted.posterior.dropout else ()
+    draws = home(fitted.posterior).draw(
+        fitted.network, fitted.posterior, fitted.state, numbers=range(4), seed=3, sites=sites
+    )
+    plain = torch.stack([plain_pass(fitted.network, sites, draws, t, x) for t in range(4)], dim=1)
+    torch.testing.assert_close(
+        aw.log_probs(fitted, x, draws=4, seed=3), plain.log_softmax(-1), rtol=1e-5, atol=1e-5
+    )
+
+
+def test_draws_average_to_the_mean(fitted: Fitted) -> None:
+    draws = home(fitted.posterior).draw(
+        fitted.network, fitted.posterior, fitted.state, numbers=range(2000), seed=0, sites=()
+    )
+    for name, values in draws.items():
+        error = (values.mean(0) - fitted.network.get_parameter(name)).abs()
+        assert (error < 5 * values.std(0) / 2000**0.5 + 1e-6).all()
+
+
+def test_the_model_is_untouched_by_prediction(fitted: Fitted) -> None:
+    digest, modes = fitted.digest(), [m.training for m in fitted.network.modules()]
+    state = torch.get_rng_state()
+    aw.predict(fitted, data(10)[0], draws=3)
+    with pytest.raises(ValueError, match="cannot take"):
+        aw.predict(fitted, torch.zeros(4, 2, 8, 8), draws=3)
+    assert fitted.digest() == digest
+    assert [m.training for m in fitted.network.modules()] == modes
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_the_users_network_is_untouched_by_fitting(fitted: Fitted) -> None:
+    own = network()
+    before, state = copy.deepcopy(own.state_dict()), torch.get_rng_state()
+    aw.fit(own, data(), posterior=fitted.posterior, training=Training(epochs=1))
+    assert all(torch.equal(value, before[key]) for key, value in own.state_dict().items())
+    assert own.training
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_fitting_repeats_to_the_bit_and_follows_its_seed(fitted: Fitted) -> None:
+    runs = [
+        aw.fit(network(), data(), posterior=fitted.posterior, training=Training(epochs=2), seed=seed).digest()
+        for seed in (5, 5, 6)
+    ]
+    assert runs[0] == runs[1] != runs[2]
+
+
+def test_saved_and_loaded_it_predicts_the_same_bits(fitted: Fitted, tmp_path) -> None:
+    fitted.save(tmp_path / "model")
+    again = aw.load(tmp_path / "model")
+    x, _ = data(20)
+    assert again.digest() == fitted.digest()
+    assert again.posterior == fitted.posterior
+    assert again.history == fitted.history
+    assert torch.equal(aw.log_probs(again, x, draws=4), aw.log_probs(fitted, x, draws=4))
+
+
+def test_a_warm_start_goes_on_from_weights_and_scales(fitted: Fitted) -> None:
+    slow = Training(epochs=1, lr=1e-9)
+    warm = aw.fit(network(), data(), posterior=fitted.posterior, training=slow, start=fitted)
+    cold = aw.fit(network(), data(), posterior=fitted.posterior, training=slow)
+    for name, value in fitted.tensors().items():
+        torch.testing.assert_close(warm.tensors()[name], value, rtol=1e-4, atol=1e-5)
+    assert warm.digest() != cold.digest()
+
+
+def test_doubt_adds_up(fitted: Fitted) -> None:
+    found = aw.predict(fitted, data(30)[0], draws=10)
+    torch.testing.assert_close(found.mean.sum(-1), torch.ones(30))
+    torch.testing.assert_close(found.epistemic + found.aleatoric, found.total, rtol=1e-4, atol=1e-5)
+    assert (found.epistemic.max() < 1e-5) == (fitted.posterior.name == "point")
