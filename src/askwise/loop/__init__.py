@@ -1,0 +1,1 @@
+"""The loop: a pure decision over durable facts, and the actions it decides on."""

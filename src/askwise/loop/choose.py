@@ -1,0 +1,170 @@
+"""Which items to ask: scores of the pool, then a selection among the best."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from askwise.acquire import ACQUISITIONS, score
+from askwise.bayes.fitted import Fitted
+from askwise.bayes.predict import features, log_probs, predict, score_pool
+from askwise.errors import InputError
+from askwise.loop.conditions import COLD
+from askwise.loop.score import Scored, chunk_size, chunks, score_items, subset
+from askwise.loop.setting import Setting, untrained
+from askwise.seeding import derive
+from askwise.selection import SELECTIONS, select
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The picks in order with scores and guesses, and what was found out on the way."""
+
+    ids: list[str]
+    scores: list[float | None]
+    guesses: list[int | None]
+    scored: int
+    sha256: str
+    quarantined: dict[str, str]
+    seconds: dict[str, float]
+
+
+def choose_items(setting: Setting, count: int, *, turn: int) -> Choice:
+    """The `count` items to ask about next; `turn` counts the choices made with the same model."""
+    bad: dict[str, str] = {}
+    while True:
+        started = perf_counter()
+        choice = _Chooser(setting, turn, bad)
+        scored = choice.score(count)
+        middle = perf_counter()
+        bad |= scored.quarantined
+        picks = choice.select(scored, min(count, len(scored.ids)))
+        reading = setting.pool.read([scored.ids[place] for place in picks])
+        bad |= reading.quarantined
+        if reading.quarantined and choice.blind:
+            continue  # nothing was read to make these picks, so making others costs nothing
+        values = dict(zip(scored.ids, scored.scores.tolist(), strict=True))
+        return Choice(
+            reading.ids,
+            [values[name] for name in reading.ids],
+            choice.guess(reading.inputs),
+            scored.count,
+            scored.sha256,
+            bad,
+            {"score": middle - started, "select": perf_counter() - middle},
+        )
+
+
+class _Chooser:
+    """One choice: the model, or none before the first round, and the seeds of this round."""
+
+    def __init__(self, setting: Setting, turn: int, bad: dict[str, str]) -> None:
+        self._setting, self._plan, self._fitted, self._bad = setting, setting.plan, setting.model(), bad
+        number = len(setting.rounds)
+        self._draw = derive(self._plan.seed, "draw", number)
+        self._chance = derive(self._plan.seed, "choose", number, turn)
+        ready = self._fitted is not None or self._plan.select in COLD
+        self._select = self._plan.select if ready else "top_k"
+        # a selection that covers the pool wants a fair sample of it, not the highest scores
+        covers = "features" in SELECTIONS[self._select].needs
+        self._acquire = self._plan.acquire if self._fitted and not covers else "random"
+        self.blind = ACQUISITIONS[self._acquire].needs == "ids" and self._select == "top_k"
+
+    def score(self, count: int) -> Scored:
+        """The scores that the selection needs."""
+        plan = self._plan
+        ids: Iterable[str] = (name for name in self._candidates() if name not in self._bad)
+        if plan.pool_subset is not None:
+            ids = subset(ids, plan.pool_subset, seed=derive(self._chance, "subset"))
+        keep = {"top_k": count, "power": None, "softmax": None, "softrank": None}.get(
+            self._select, plan.shortlist
+        )
+        one = self._by_id if ACQUISITIONS[self._acquire].needs == "ids" else self._by_model()
+        return score_items(ids, one, chunk=chunk_size(self._setting.pool), keep=keep, seed=self._chance)
+
+    def select(self, scored: Scored, count: int) -> list[int]:
+        """Positions among the scored items, in order of choice."""
+        if not count:
+            return []
+        needs = SELECTIONS[self._select].needs
+        options = dict(self._plan.select_options) if self._select == self._plan.select else {}
+        given: dict[str, Any] = {}
+        ids = scored.ids
+        if "scores" in needs:
+            given["scores"] = scored.scores
+        if "log_probs" in needs:
+            ids, given["log_probs"] = self._gather(scored.ids, self._log_probs)
+        if "features" in needs:
+            ids, given["features"] = self._gather(scored.ids, self._features)
+            if self._select in COLD and self._setting.ledger.labels:
+                options["labelled"] = self._gather(sorted(self._setting.ledger.labels), self._features)[1]
+        if not ids:
+            return []
+        picks = select(
+            self._select, count=min(count, len(ids)), seed=self._chance, ids=ids, **given, **options
+        )
+        place = {name: position for position, name in enumerate(scored.ids)}
+        return [place[ids[pick]] for pick in picks.tolist()]
+
+    def guess(self, inputs: Tensor) -> list[int | None]:
+        """The class the model would give to each item; none without a model."""
+        if self._fitted is None or not len(inputs):
+            return [None] * len(inputs)
+        found = predict(self._fitted, inputs, draws=self._plan.draws, seed=self._draw)
+        return list(found.mean.argmax(dim=-1).tolist())
+
+    def _candidates(self) -> Iterable[str]:
+        """The items to score: the plan's own first ones while there is no model, then all."""
+        if self._fitted is None:
+            own = [name for name in self._plan.initial.ids if not self._setting.ledger.known(name)]
+            if own:
+                return own
+        return self._setting.unlabelled()
+
+    def _by_id(self, some: list[str]) -> tuple[list[str], Tensor, dict[str, str]]:
+        return some, score("random", ids=some, seed=self._chance), {}
+
+    def _by_model(self) -> Callable[[list[str]], tuple[list[str], Tensor, dict[str, str]]]:
+        fitted, plan, options = self._model(), self._plan, dict(self._plan.acquire_options)
+        if ACQUISITIONS[self._acquire].needs == "targets":
+            ids = (name for name in self._setting.pool.ids if name not in self._setting.held)
+            fixed = subset(ids, plan.targets, seed=derive(plan.seed, "targets"))
+            options["targets"] = self._gather(fixed, lambda inputs: inputs)[1]
+
+        def scores(some: list[str]) -> tuple[list[str], Tensor, dict[str, str]]:
+            reading = self._setting.pool.read(some)
+            if not reading.ids:
+                return [], torch.empty(0), reading.quarantined
+            name, ids = self._acquire, reading.ids
+            found = score_pool(
+                fitted, reading.inputs, name, draws=plan.draws, seed=self._draw, ids=ids, **options
+            )
+            return ids, found, reading.quarantined
+
+        return scores
+
+    def _gather(self, ids: list[str], function: Callable[[Tensor], Tensor]) -> tuple[list[str], Tensor]:
+        """What a function gives for many items, read a chunk at a time; and those that could be read."""
+        good: list[str] = []
+        parts: list[Tensor] = []
+        for some in chunks(ids, chunk_size(self._setting.pool)):
+            reading = self._setting.pool.read(some)
+            self._bad |= reading.quarantined
+            good += reading.ids
+            if reading.ids:
+                parts.append(function(reading.inputs))
+        return good, torch.cat(parts) if parts else torch.empty(0)
+
+    def _log_probs(self, inputs: Tensor) -> Tensor:
+        return log_probs(self._model(), inputs, draws=self._plan.draws, seed=self._draw)
+
+    def _features(self, inputs: Tensor) -> Tensor:
+        return features(self._fitted or untrained(self._setting), inputs)
+
+    def _model(self) -> Fitted:
+        if self._fitted is None:
+            raise InputError(f"{self._plan.acquire} and {self._plan.select} need a model; train one first")
+        return self._fitted

@@ -1,0 +1,120 @@
+"""Bring a store up to date with what a process has: plan, classes, conditions, items."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from askwise.bayes.trace import predicting
+from askwise.errors import InputError
+from askwise.loop.conditions import changes, refuse
+from askwise.loop.setting import Setting
+from askwise.store.contract import Store
+from askwise.store.facts import ClassName, Fact, Item, Planned, Quarantine, Segment
+
+MISSING = "it is not in the pool any more"
+
+
+def open_run(setting: Setting, now: Mapping[str, Any], *, exact: bool) -> None:
+    """Append what is new since the store was last open; what contradicts it is refused first."""
+    facts = [*_classes(setting), *_segment(setting.store, now, exact), *_plan(setting)]
+    items = _items(setting)
+    setting.store.append(facts)
+    _take_in(setting, items)
+
+
+def _take_in(setting: Setting, items: Iterator[Item]) -> None:
+    """Append new items, and quarantine those that cannot be had (release them if they can)."""
+    setting.store.append(items)
+    setting.ledger.refresh()
+    setting.store.append(_quarantines(setting))
+    setting.ledger.refresh()
+    setting.synced = len(setting.pool)
+
+
+def sync_grown(setting: Setting) -> None:
+    """Take in what the pool has gained since the store last looked."""
+    if len(setting.pool) != setting.synced:
+        _take_in(setting, _items(setting))
+
+
+def check_outputs(network: nn.Module, like: Tensor, classes: Sequence[str]) -> None:
+    """Refuse a network that cannot take the items, or tells another number of classes apart."""
+    try:
+        with predicting(network, dropout=False):
+            count = network(torch.zeros_like(like)[None]).shape[-1]
+    except (RuntimeError, IndexError) as error:
+        raise InputError(
+            f"the network cannot take items of shape {tuple(like.shape)}: {str(error).splitlines()[0]}"
+        ) from error
+    if count != len(classes):
+        raise InputError(
+            f"the network has {count} outputs, and there are {len(classes)} classes; make them equal"
+        )
+
+
+def stored_classes(store: Store) -> tuple[str, ...]:
+    """The names of the classes, by the facts."""
+    found = {fact.position: fact.name for fact in store.facts(ClassName)}
+    return tuple(found[place] for place in sorted(found))
+
+
+def _classes(setting: Setting) -> list[Fact]:
+    before, now = stored_classes(setting.store), setting.plan.classes
+    if now[: len(before)] != before:
+        raise InputError(
+            f"store {setting.store.name} has the classes {', '.join(before)}, and the plan {', '.join(now)}; "
+            "new ones can only be added at the end"
+        )
+    return [ClassName(position=place, name=now[place]) for place in range(len(before), len(now))]
+
+
+def _plan(setting: Setting) -> list[Fact]:
+    now = setting.plan.model_dump(mode="json")
+    past = setting.store.facts(Planned)
+    return [] if past and past[-1].plan == now else [Planned(plan=now)]
+
+
+def _segment(store: Store, now: Mapping[str, Any], exact: bool) -> list[Fact]:
+    past = store.facts(Segment)
+    if not past:
+        return [Segment(conditions=dict(now))]
+    before = past[-1].conditions
+    changed = changes(before, now)
+    if changed and exact:
+        refuse(before, now, changed)
+    return [Segment(conditions=dict(now), changed=changed)] if changed else []
+
+
+def _items(setting: Setting) -> Iterator[Item]:
+    """Items of the pool that the store does not have."""
+    pool, held, store = setting.pool, setting.held, setting.store
+    count = store.count()
+    here = sum(name in pool for name in store.ids()) if count else 0
+    if count and not here:
+        raise InputError(
+            f"store {store.name} has {count} items and none of them is in this pool; "
+            "was it made for other data? choose another store"
+        )
+    late = next((name for name in store.ids() if name in held), None) if held and count else None
+    if late is not None:
+        raise InputError(
+            f"item {late!r} is in store {store.name} already, so it cannot be held out now; "
+            "hold it out from the start, in a new store"
+        )
+    if here == len(pool):
+        return iter(())
+    known = set(store.ids()) if count else set()
+    return (Item(id=name) for name in pool.ids if name not in held and name not in known)
+
+
+def _quarantines(setting: Setting) -> list[Quarantine]:
+    pool, quarantined = setting.pool, setting.ledger.quarantined
+    bad = {name: why for name, why in pool.quarantined.items() if name not in setting.held}
+    bad |= {name: MISSING for name in setting.store.ids() if name not in pool}
+    new = {name: why for name, why in bad.items() if name not in quarantined}
+    back = [name for name, why in quarantined.items() if why == MISSING and name not in bad]
+    return [Quarantine(id=name, reason=why) for name, why in new.items()] + [
+        Quarantine(id=name, reason=None) for name in back
+    ]

@@ -1,0 +1,148 @@
+"""Actions: each reads facts, does its work, and appends what came of it."""
+
+from collections.abc import Mapping
+from hashlib import sha256
+from time import perf_counter
+from typing import Any, Literal
+
+from torch import Tensor, tensor
+
+from askwise.bayes.fit import fit
+from askwise.bayes.fitted import Fitted
+from askwise.bayes.predict import predict
+from askwise.errors import CorruptError, TrainingError
+from askwise.loop.choose import choose_items
+from askwise.loop.configs import posterior, training
+from askwise.loop.decide import Ask, Train
+from askwise.loop.measure import measure
+from askwise.loop.setting import Setting
+from askwise.pool.pool import Reading
+from askwise.seeding import derive
+from askwise.store.facts import Asked, Quarantine, Question, Round, Snapshot
+
+
+def perform(action: Train | Ask, setting: Setting) -> None:
+    """Do it, and leave the result in the store; killed before that, it is done again the same way."""
+    number = len(setting.rounds) + isinstance(action, Train)
+    try:
+        if isinstance(action, Train):
+            train_round(setting)
+        else:
+            ask_questions(setting, action.count)
+    except TrainingError as error:
+        raise TrainingError(f"round {number}: {error}") from error
+
+
+def train_round(setting: Setting) -> None:
+    """Train the next model on a snapshot of the labels, keep it, and append its round."""
+    started = perf_counter()
+    number = len(setting.rounds) + 1
+    taken = _take_snapshot(setting, number)
+    if taken is None:
+        return
+    snapshot, labels, reading = taken
+    read = perf_counter()
+    fitted = _fit(setting, number, reading, labels)
+    trained = perf_counter()
+    name = f"round-{number:04d}"
+    older = [past.checkpoint for past in setting.rounds[-setting.plan.keep :]]
+    setting.store.checkpoint(name, fitted.save, keep=older)
+    saved = perf_counter()
+    metrics = _metrics(setting, fitted, number)
+    seconds = {
+        "read": read - started,
+        "train": trained - read,
+        "save": saved - trained,
+        "measure": perf_counter() - saved,
+    }
+    setting.store.append(
+        [
+            Round(
+                number=number,
+                seen=snapshot.seen,
+                labels=snapshot.count,
+                weights=fitted.digest(),
+                checkpoint=name,
+                metrics=metrics,
+                seconds=seconds,
+            )
+        ]
+    )
+    setting.fitted = fitted
+
+
+def ask_questions(setting: Setting, count: int) -> None:
+    """Choose items and append the questions, before anyone is asked."""
+    number = len(setting.rounds)
+    turn = sum(asked.round == number for asked in setting.store.facts(Asked))
+    choice = choose_items(setting, count, turn=turn)
+    asked = Asked(
+        round=number,
+        scored=choice.scored,
+        picks=len(choice.ids),
+        scores=choice.sha256,
+        seconds=choice.seconds,
+    )
+    questions = [
+        Question(id=name, round=number, rank=rank, score=score, guess=guess)
+        for rank, (name, score, guess) in enumerate(
+            zip(choice.ids, choice.scores, choice.guesses, strict=True)
+        )
+    ]
+    setting.store.append([asked, *questions, *_quarantines(choice.quarantined)])
+
+
+def _take_snapshot(setting: Setting, number: int) -> tuple[Snapshot, dict[str, int], Reading] | None:
+    """The labels to train on, written down first; none if no labelled item can be read.
+
+    A round that was interrupted goes on with its own snapshot, even if more is known by now.
+    """
+    pending = [past for past in setting.store.facts(Snapshot) if past.round == number]
+    snapshot = pending[-1] if pending else None
+    while True:
+        seen = snapshot.seen if snapshot else setting.ledger.refresh().revision
+        labels = setting.ledger.labels_at(seen)
+        digest = sha256(repr(list(labels.items())).encode()).hexdigest()
+        if snapshot is None:
+            snapshot = Snapshot(round=number, seen=seen, count=len(labels), sha256=digest)
+            setting.store.append([snapshot])
+        if snapshot.sha256 != digest:
+            raise CorruptError(
+                f"store {setting.store.name}: the labels of round {number} are not those it noted"
+            )
+        reading = setting.pool.read([name for name in labels if name in setting.pool])
+        gone = {name: "it is not in the pool any more" for name in labels if name not in setting.pool}
+        if not (reading.quarantined or gone):
+            return (snapshot, labels, reading) if labels else None
+        setting.store.append(_quarantines(gone | reading.quarantined))
+        snapshot = None
+
+
+def _fit(setting: Setting, number: int, reading: Reading, labels: Mapping[str, int]) -> Fitted:
+    plan = setting.plan
+    start: Literal["given", "scratch"] | Fitted
+    start = plan.train if plan.train != "warm" else setting.model() or "given"
+    return fit(
+        setting.network,
+        (reading.inputs, tensor([labels[name] for name in reading.ids])),
+        posterior=posterior(plan.posterior),
+        task="classification",
+        training=training(plan.training),
+        start=start,
+        seed=derive(plan.seed, "fit", number),
+        device=plan.device,
+        ids=reading.ids,
+    )
+
+
+def _metrics(setting: Setting, fitted: Fitted, number: int) -> dict[str, Any]:
+    draw = derive(setting.plan.seed, "draw", number)
+
+    def probs(inputs: Tensor) -> Tensor:
+        return predict(fitted, inputs, draws=setting.plan.draws, seed=draw).mean
+
+    return {name: measure(probs(data.inputs), data.labels) for name, data in setting.measured.items()}
+
+
+def _quarantines(reasons: Mapping[str, str]) -> list[Quarantine]:
+    return [Quarantine(id=name, reason=reason) for name, reason in reasons.items()]

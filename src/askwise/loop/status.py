@@ -1,0 +1,55 @@
+"""How a run stands, read from its store alone."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from askwise.errors import InputError
+from askwise.loop.decide import Ask, Progress, Stop, Train, decide
+from askwise.loop.plan import Plan, make
+from askwise.loop.setting import progress
+from askwise.store.contract import Store
+from askwise.store.facts import Planned, Round, Segment
+from askwise.store.ledger import Ledger
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far a run is, how good its last model is, and what comes next."""
+
+    store: str
+    plan: Plan
+    progress: Progress
+    metrics: dict[str, Any]
+    segments: int
+    next: str
+
+
+def status(store: Store, ledger: Ledger | None = None) -> Status:
+    """How a run stands."""
+    ledger = (ledger or Ledger(store)).refresh()
+    rounds = store.facts(Round)
+    planned = store.facts(Planned)
+    if not planned:
+        raise InputError(f"store {store.name} holds no run yet; start one first")
+    plan = make(planned[-1].plan)
+    now = progress(store, ledger, rounds)
+    return Status(
+        store.name,
+        plan,
+        now,
+        rounds[-1].metrics if rounds else {},
+        len(store.facts(Segment)),
+        _next(plan, now),
+    )
+
+
+def _next(plan: Plan, now: Progress) -> str:
+    match decide(plan, now):
+        case Train():
+            return f"train on {now.labelled} labels"
+        case Ask(count):
+            return f"ask {count} questions"
+        case Stop(reason):
+            return f"stop: {reason}"
+        case _:
+            return f"wait for {now.open} answers"

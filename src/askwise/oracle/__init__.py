@@ -1,0 +1,29 @@
+"""Who answers: a simulation, a file, a function."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from askwise.errors import InputError
+from askwise.oracle.contract import Oracle
+from askwise.oracle.file import File
+from askwise.oracle.function import Function
+from askwise.oracle.simulated import Simulated
+from askwise.store.facts import Question, Told
+
+__all__ = ["AnyOracle", "File", "Function", "Oracle", "Simulated", "open_oracle"]
+
+AnyOracle = Oracle | Callable[[Question], Told | None] | Mapping[str, Any] | str | Path
+
+
+def open_oracle(source: Any, *, classes: Sequence[str]) -> Oracle:
+    """The oracle that a path, a mapping of labels or a function stands for; an oracle as it is."""
+    if isinstance(source, Oracle):
+        return source
+    if isinstance(source, str | Path):
+        return File(source, classes=classes)
+    if isinstance(source, Mapping):
+        return Simulated(source, classes=classes)
+    if callable(source):
+        return Function(source)
+    raise InputError(f"an oracle is a path, a mapping of labels or a function, not {type(source).__name__}")

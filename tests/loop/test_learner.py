@@ -1,0 +1,102 @@
+"""The learner as a user meets it."""
+
+import pytest
+import torch
+from small_run import CLASSES, FAST, POINTS, POSTERIORS, TRUTH, learner, network, outcome, pool
+from torch.utils.data import TensorDataset
+
+from askwise.errors import InputError
+from askwise.loop.decide import Stop, Wait
+from askwise.loop.learner import Learner
+from askwise.oracle import Simulated
+from askwise.oracle.function import OracleError
+
+
+def answers(questions):
+    return {question.id: TRUTH[question.id] for question in questions}
+
+
+def test_ask_tell_predict():
+    run = learner()
+    first = run.ask()
+    assert len(first) == 4
+    assert [question.id for question in run.ask()] == [question.id for question in first]
+    run.tell(answers(first[:1]))
+    assert [question.id for question in run.ask()] == [question.id for question in first[1:]]
+    run.tell(answers(first[1:]))
+    second = run.ask()
+    assert len(second) == 3
+    assert {question.round for question in second} == {1}
+    assert [question.score for question in second] == sorted((q.score for q in second), reverse=True)
+    found = run.predict(torch.from_numpy(POINTS[40:]))
+    assert found.mean.shape == (20, 3)
+    assert torch.allclose(found.total, found.epistemic + found.aleatoric, atol=1e-5)
+
+
+def test_a_run_ends_with_the_budget_and_its_last_model_has_seen_every_label():
+    run = learner()
+    assert run.run(oracle=TRUTH) == Stop("the budget of 10 labels is spent")
+    last = run.rounds()[-1]
+    assert last.labels == 10
+    assert set(last.metrics["test"]) >= {"accuracy", "nll", "ece", "brier"}
+    assert set(last.seconds) == {"read", "train", "save", "measure"}
+    assert run.status().next == "stop: the budget of 10 labels is spent"
+    assert run.ask() == []
+
+
+def test_progress_is_told_of_every_action():
+    seen = []
+    learner().run(oracle=TRUTH, progress=lambda action: seen.append(type(action).__name__))
+    assert seen == [*["Ask", "Wait", "Train"] * 3, "Stop"]
+
+
+def test_a_late_oracle_is_waited_for_and_one_without_answers_is_not_for_ever():
+    late = Simulated(TRUTH, classes=CLASSES, delay=20, skip=0.2, noise=0.1)
+    assert isinstance(learner().run(oracle=late), Stop)
+    assert learner().run(oracle=lambda question: None) == Wait(4)
+
+
+def test_an_oracle_that_skips_everything_empties_the_pool():
+    run = learner()
+    end = run.run(oracle=Simulated(TRUTH, classes=CLASSES, skip=1.0))
+    assert end == Stop("every item is labelled, skipped or quarantined")
+    assert run.status().progress.skipped == 40
+
+
+def test_when_an_oracle_fails_its_earlier_answers_are_stored(folder):
+    left = [6]
+
+    def fails(question):
+        left[0] -= 1
+        if not left[0]:
+            raise TimeoutError("no reply")
+        return TRUTH[question.id]
+
+    with learner(folder / "run.db") as run, pytest.raises(OracleError, match="TimeoutError: no reply"):
+        run.run(oracle=fails)
+    assert len(outcome(folder / "run.db")["answers"]) == 5
+
+
+def test_a_plan_gives_its_choices_to_a_learner():
+    own = learner(acquire="margin", posterior=POSTERIORS["mc_dropout"])
+    plan = own.status().plan
+    again = Learner(network(), pool=pool(), classes=plan.classes, initial=4, **plan.choices())
+    assert again.status().plan.choices() == plan.choices()
+
+
+def test_datasets_and_bare_arrays_are_pools():
+    rows = torch.from_numpy(POINTS[:20])
+    for items in (rows, POINTS[:20], TensorDataset(rows)):
+        assert len(learner(pool=items).ask()) == 4
+
+
+def test_predicting_before_the_first_round_says_what_to_do():
+    with pytest.raises(InputError, match=r"there is no model yet; answer the questions of ask\(\) first"):
+        learner().predict(torch.from_numpy(POINTS))
+
+
+def test_the_given_network_is_left_as_it_was():
+    own = network()
+    before = {name: value.clone() for name, value in own.state_dict().items()}
+    learner(network=own, training=FAST).run(oracle=TRUTH)
+    assert all(value.equal(before[name]) for name, value in own.state_dict().items())

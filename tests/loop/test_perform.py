@@ -1,0 +1,93 @@
+"""What training leaves behind, and what it does when something breaks."""
+
+import numpy as np
+import pytest
+import torch
+from small_run import IDS, POINTS, POSTERIORS, TRUTH, learner, pool
+from torch import nn
+
+from askwise.errors import TrainingError
+from askwise.loop.decide import Stop
+from askwise.store import SKIP
+from askwise.store.facts import Snapshot
+
+
+def answers(questions):
+    return {question.id: TRUTH[question.id] for question in questions}
+
+
+@pytest.mark.parametrize("name", POSTERIORS)
+def test_every_posterior_runs(name):
+    run = learner(posterior=POSTERIORS[name], budget=7)
+    assert isinstance(run.run(oracle=TRUTH), Stop)
+    assert run.status().plan.posterior["name"] == name
+
+
+def test_the_labels_are_written_down_before_they_are_trained_on(monkeypatch):
+    run = learner()
+    run.tell(answers(run.ask()))
+
+    def no_training(*_, **__):
+        raise RuntimeError("the power is gone")
+
+    monkeypatch.setattr("askwise.loop.perform.fit", no_training)
+    with pytest.raises(RuntimeError):
+        run.ask()
+    [snapshot] = run._setting.store.facts(Snapshot)
+    assert (snapshot.round, snapshot.count) == (1, 4)
+    monkeypatch.undo()
+    run.tell(dict.fromkeys(list(run._setting.ledger.labels)[:1], SKIP))
+    run.ask()
+    first, second = run.rounds()
+    assert (first.labels, second.labels) == (4, 3)  # the interrupted round first, as it would have been
+
+
+def test_a_labelled_item_that_goes_bad_is_left_out_of_training_and_its_label_is_kept():
+    source = POINTS[:40].copy()
+    run = learner(pool=pool(source))
+    first = run.ask()
+    run.tell(answers(first))
+    source[IDS.index(first[0].id)] = np.nan
+    run.ask()
+    assert run.rounds()[0].labels == 3
+    assert run._setting.ledger.history(first[0].id)[0].label is not None
+    source[IDS.index(first[0].id)] = 1.0
+    assert run.retry() == [first[0].id]
+    assert run.status().progress.labelled == 4
+
+
+def test_labels_of_one_class_only_are_trained_on():
+    run = learner(initial=dict.fromkeys(IDS[:5], "red"))
+    assert len(run.ask()) == 3
+    assert run.rounds()[0].labels == 5
+
+
+def test_only_the_last_checkpoints_are_kept(folder):
+    with learner(folder / "run.db", keep=1) as run:
+        run.run(oracle=TRUTH)
+        kept = sorted(path.name for path in (folder / "run.db.checkpoints").iterdir())
+    assert kept == ["round-0002", "round-0003"]
+
+
+class Exploding(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(4, 3)
+
+    def forward(self, inputs):
+        return self.head(inputs) * torch.where(inputs.sum() > 1e6, torch.nan, 1.0)
+
+
+def test_a_loss_that_is_not_finite_stops_with_round_step_and_items_and_the_last_model_is_whole(folder):
+    points = POINTS[:40].copy()
+    huge = pool(points)
+    with learner(folder / "run.db", pool=huge, network=Exploding()) as run:
+        run.tell(answers(run.ask()))
+        open_now = run.ask()
+        points[IDS.index(open_now[0].id)] = 1e7
+        run.tell(answers(open_now))
+        with pytest.raises(TrainingError, match=r"round 2: the loss is not finite at step \d+ .*on items"):
+            run.ask()
+        assert len(run.rounds()) == 1
+        run._setting.fitted = None
+        assert run.predict(torch.from_numpy(POINTS[40:])).mean.isfinite().all()

@@ -1,0 +1,104 @@
+import pytest
+from pydantic import ValidationError
+
+from askwise.errors import InputError
+from askwise.loop.plan import USES, Plan, make, override, read
+
+TOML = """
+classes = ["cat", "dog"]
+acquire = "bald"
+batch = 5
+initial = 10
+network = "lenet5"
+
+[training]
+epochs = 20
+"""
+
+
+@pytest.fixture
+def path(tmp_path):
+    (tmp_path / "plan.toml").write_text(TOML)
+    return tmp_path / "plan.toml"
+
+
+def test_a_plan_in_a_file_is_the_plan_in_arguments(path):
+    assert read(path) == make(
+        {
+            "classes": ["cat", "dog"],
+            "batch": 5,
+            "initial": 10,
+            "network": "lenet5",
+            "training": {"epochs": 20},
+        }
+    )
+
+
+def test_a_plan_survives_being_written_down(path):
+    plan = read(path)
+    assert make(plan.model_dump(mode="json")) == plan
+
+
+def test_a_plan_says_what_its_labelled_data_are_used_for(path):
+    plan = read(path)
+    assert (plan.initial.count, plan.initial.use) == (10, USES["initial"])
+    assert "nothing is chosen by it" in plan.test.use
+    assert "never trained on" in plan.validation.use
+    assert all(field.description for field in Plan.model_fields.values())
+
+
+def test_a_plan_does_not_change(path):
+    with pytest.raises(ValidationError):
+        read(path).batch = 7
+
+
+def test_settings_lie_over_the_file_and_are_read_as_toml_or_as_words(path):
+    plan = read(
+        path, overrides=["batch=7", "acquire=margin", "training.epochs=3", "training.lr=0.1", "seed = 4"]
+    )
+    assert (plan.batch, plan.acquire, plan.seed) == (7, "margin", 4)
+    assert plan.training == {"epochs": 3, "lr": 0.1}
+    assert read(path, overrides=['classes=["a", "b"]']).classes == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("bach=5", "unknown key in the plan 'bach'; did you mean 'batch'"),
+        ("batch", "a setting is written key=value, not 'batch'"),
+        ("=5", "a setting is written key=value"),
+        ("batch.size=5", "'batch' is a value, not a table"),
+        ("batch=0", "batch in the plan: input should be greater than or equal to 1, not 0"),
+        ("batch=-3", "batch in the plan: .* not -3"),
+        ("draws=0", "draws in the plan: .* not 0"),
+        ("seed=abc", "seed in the plan: .* not 'abc'"),
+        ("acquire=bold", "unknown acquisition 'bold'; did you mean 'bald'"),
+        ("select=topk", "unknown selection 'topk'; did you mean 'top_k'"),
+        ("train=hot", "train in the plan: input should be 'scratch', 'given' or 'warm', not 'hot'"),
+        ("classes=[]", "at least two classes"),
+        ('classes=["a","a"]', "class 'a' is named 2 times"),
+        ("initial=-1", "initial.count in the plan: .* not -1"),
+        ("initial=many", "initial in the plan: .* not 'many'"),
+    ],
+)
+def test_a_mistake_is_refused_in_one_line(path, setting, message):
+    with pytest.raises(InputError, match=message) as caught:
+        read(path, overrides=[setting])
+    assert "\n" not in str(caught.value)
+
+
+def test_files_that_are_no_plan_are_refused(tmp_path):
+    with pytest.raises(InputError, match="there is no plan"):
+        read(tmp_path / "no.toml")
+    (tmp_path / "bad.toml").write_text("batch = = 5")
+    with pytest.raises(InputError, match=r"cannot be read: .*line 1"):
+        read(tmp_path / "bad.toml")
+    (tmp_path / "empty.toml").write_text("")
+    with pytest.raises(InputError, match="classes in the plan: field required"):
+        read(tmp_path / "empty.toml")
+
+
+def test_overriding_leaves_the_values_it_was_given_alone():
+    values = {"training": {"epochs": 1}}
+    assert override(values, ["training.epochs=2"]) == {"training": {"epochs": 2}}
+    assert values == {"training": {"epochs": 1}}

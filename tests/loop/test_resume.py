@@ -1,0 +1,231 @@
+"""Kill -9 anywhere and run again: the same picks, weights and scores to the bit."""
+
+import os
+import random
+import shutil
+import signal
+import sys
+import time
+
+import pytest
+from small_run import IDS, POINTS, TRUTH, in_child, learner, network, outcome, pool
+
+from askwise.errors import CorruptError, InputError, StoreError
+from askwise.store.facts import Segment
+from askwise.store.sql import SqlStore
+
+# Python 3.12 warns of threads; the children here start none and end by _exit
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+
+WAYS = {
+    "scratch": {"budget": 7},
+    "warm": {"train": "warm"},
+    "eager": {
+        "budget": 6,
+        "retrain_after": 1,
+        "refill_at": 1,
+        "select": "power",
+        "posterior": {"name": "mc_dropout"},
+    },
+}
+
+
+STRIDE = {"scratch": 2, "warm": 5, "eager": 7}  # the slow proof below leaves out nothing
+
+
+def complete(path, on_write=None, **changes):
+    with learner(SqlStore(path, on_write=on_write), **changes) as run:
+        run.run(oracle=lambda question: TRUTH[question.id])
+
+
+@pytest.fixture(scope="module")
+def whole(memory_disk):
+    """Each way run without interruption: its outcome, and the number of its write points."""
+    found = {}
+    for way, changes in WAYS.items():
+        path = memory_disk / f"{way}.db"
+        points = []
+        started = time.perf_counter()
+        complete(path, points.append, **changes)
+        found[way] = outcome(path), points, time.perf_counter() - started
+    return found
+
+
+def killer(number):
+    """A hook that kills its process at the `number`-th write point."""
+    left = [number]
+
+    def on_write(point):
+        if left[0] == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        left[0] -= 1
+
+    return on_write
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_uninterrupted_run_is_long_enough_to_be_worth_killing(whole, way):
+    found, points, _ = whole[way]
+    assert len(found["weights"]) >= 2
+    assert len(found["answers"]) == WAYS[way].get("budget", 10)
+    assert len({weights for _, _, weights, _ in found["weights"]}) == len(found["weights"])
+    kinds = {point.split()[1] for point in points}
+    assert kinds >= {"Item", "Snapshot", "checkpoint", "Round", "Asked", "Answer"}
+
+
+def points_to_try(points):
+    """One write point of every kind, from the middle of the run where it occurs there."""
+    return sorted({point: place for place, point in enumerate(points[: len(points) * 2 // 3])}.values())
+
+
+def kill_and_finish(path, number, changes):
+    assert in_child(lambda: complete(path, killer(number), **changes)) == -signal.SIGKILL
+    complete(path, **changes)
+    return outcome(path)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_killed_at_writes_of_many_kinds_it_ends_the_same(whole, way, folder):
+    expected, points, _ = whole[way]
+    for number in points_to_try(points)[:: STRIDE[way]]:
+        found = kill_and_finish(folder / f"{number}.db", number, WAYS[way])
+        assert found == expected, f"killed {points[number]} (point {number})"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
+def test_killed_at_every_write_it_ends_the_same(whole, way, folder):
+    expected, points, _ = whole[way]
+    for number, point in enumerate(points):
+        found = kill_and_finish(folder / f"{number}.db", number, WAYS[way])
+        assert found == expected, f"killed {point} (point {number})"
+    sys.stdout.write(f"\n{way}: killed at each of {len(points)} write points\n")
+
+
+def kill_at_random(whole, folder, times, seed):
+    """How often a run was really killed, at random times over its length, before it was let finish."""
+    chance, killed = random.Random(seed), 0
+    for number in range(times):
+        way = chance.choice(list(WAYS))
+        expected, _, seconds = whole[way]
+        path = folder / f"random-{number}.db"
+        for _ in range(chance.randint(1, 3)):
+            child = os.fork()
+            if child == 0:
+                try:
+                    complete(path, **WAYS[way])
+                finally:
+                    os._exit(0)
+            time.sleep(chance.uniform(0, seconds))
+            os.kill(child, signal.SIGKILL)
+            killed += os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+        complete(path, **WAYS[way])
+        assert outcome(path) == expected, f"run {number} ({way})"
+    return killed
+
+
+def test_killed_at_random_times_it_ends_the_same(whole, folder):
+    assert kill_at_random(whole, folder, 3, seed=0) > 0
+
+
+@pytest.mark.slow
+def test_killed_at_a_hundred_random_times_it_ends_the_same(whole, folder):
+    killed = kill_at_random(whole, folder, 100, seed=1)
+    sys.stdout.write(f"\n100 runs killed {killed} times at random and finished\n")
+    assert killed > 100
+
+
+def test_control_a_store_that_forgets_does_not_end_the_same(whole, folder):
+    """If acknowledged facts could vanish, the comparison above would show it."""
+    expected, points, _ = whole["scratch"]
+    path = folder / "run.db"
+    number = next(n for n, point in enumerate(points) if point == "after Answer" and n > len(points) // 2)
+    in_child(lambda: complete(path, killer(number), **WAYS["scratch"]))
+    before = shutil.copy(path, folder / "before.db")
+    kept = len(outcome(before)["answers"])
+    with SqlStore(path)._writing() as connection:
+        connection.exec_driver_sql("delete from answers where revision = (select max(revision) from answers)")
+    (folder / "run.db.lock").unlink()
+    assert len(outcome(path)["answers"]) == kept - 1
+    with learner(SqlStore(path), **WAYS["scratch"]) as run:
+        run.run(oracle=lambda question: "red")
+    assert outcome(path) != expected
+
+
+def test_a_pool_in_another_order_gives_the_same_picks_and_weights(whole, folder):
+    backwards = pool(POINTS[:40][::-1].copy(), IDS[:40][::-1])
+    complete(folder / "run.db", pool=backwards, **WAYS["scratch"])
+    found, expected = outcome(folder / "run.db"), whole["scratch"][0]
+    for part in ("picks", "answers", "weights", "snapshots"):
+        assert found[part] == expected[part]
+
+
+def test_other_conditions_continue_as_a_noted_segment_and_exact_refuses_by_name(folder, monkeypatch):
+    path = folder / "run.db"
+    with learner(path) as run:
+        run.tell({question.id: TRUTH[question.id] for question in run.ask()})
+    monkeypatch.setattr("torch.get_num_threads", lambda: 77)
+    with pytest.raises(InputError, match=r"the same threads \(was 1, is 77\); restore it, or go on without"):
+        learner(path, exact=True)
+    with learner(path) as run:
+        assert run.status().segments == 2
+    with learner(path, exact=True) as run:
+        assert run.status().segments == 2
+        segment = run._setting.store.facts(Segment)[-1]
+    assert (segment.changed, segment.conditions["threads"]) == (["threads"], 77)
+    assert {"torch", "cpu", "inner_batch", "device", "network"} <= set(segment.conditions)
+
+
+def test_other_given_weights_are_another_condition_only_where_training_starts_from_them(folder):
+    def moved():
+        other = network()
+        other[0].weight.data += 1
+        return other
+
+    for way, segments in (("scratch", 1), ("given", 2), ("warm", 2)):
+        learner(folder / f"{way}.db", train=way).close()
+        with learner(folder / f"{way}.db", train=way, network=moved()) as run:
+            assert run.status().segments == segments
+
+
+def test_a_checkpoint_with_a_flipped_bit_is_refused_by_name(folder):
+    path = folder / "run.db"
+    with learner(path) as run:
+        run.tell({question.id: TRUTH[question.id] for question in run.ask()})
+        run.ask()
+    weights = next((folder / "run.db.checkpoints" / "round-0001").glob("*.safetensors"))
+    content = bytearray(weights.read_bytes())
+    content[-3] ^= 1
+    weights.write_bytes(content)
+    with learner(path) as run, pytest.raises(CorruptError, match=r"round-0001.*weights.safetensors"):
+        run.predict(run._setting.pool.read(IDS[:2]).inputs)
+
+
+def test_a_checkpoint_of_another_round_is_refused(folder):
+    path = folder / "run.db"
+    complete(path)
+    home = folder / "run.db.checkpoints"
+    last, before = sorted(home.iterdir())[-1], sorted(home.iterdir())[-2]
+    shutil.rmtree(last)
+    shutil.copytree(before, last)
+    with (
+        learner(path) as run,
+        pytest.raises(CorruptError, match=f"checkpoint {last.name} is not the one of round"),
+    ):
+        run.predict(run._setting.pool.read(IDS[:2]).inputs)
+
+
+def test_restoring_a_model_leaves_the_given_network_alone(folder):
+    path = folder / "run.db"
+    complete(path)
+    own = network()
+    before = {name: value.clone() for name, value in own.state_dict().items()}
+    with learner(path, network=own) as run:
+        run.predict(run._setting.pool.read(IDS[:2]).inputs)
+    assert all(value.equal(before[name]) for name, value in own.state_dict().items())
+
+
+def test_a_second_learner_on_the_same_store_is_refused_naming_the_process(folder):
+    with learner(folder / "run.db"), pytest.raises(StoreError, match=f"pid {os.getpid()}, host"):
+        learner(folder / "run.db")
+    learner(folder / "run.db").close()

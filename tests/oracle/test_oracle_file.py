@@ -1,0 +1,41 @@
+import pytest
+
+from askwise.errors import InputError
+from askwise.oracle import File, open_oracle
+from askwise.store.facts import CANNOT_TELL, SKIP, Question
+
+QUESTIONS = [Question(id=name, round=0, rank=0) for name in ("a", "b", "c", "d", "e")]
+
+
+def test_csv_and_jsonl_answer_alike_and_leave_the_rest_open(tmp_path):
+    (tmp_path / "l.csv").write_text("label,id\ncat,a\n dog ,b\nskip,c\ncannot_tell,d\ncat,a\n")
+    rows = [("a", "cat"), ("b", "dog"), ("c", ""), ("d", "cannot_tell")]
+    (tmp_path / "l.jsonl").write_text("".join(f'{{"id": "{i}", "label": "{x}"}}\n' for i, x in rows))
+    wanted = {"a": "cat", "b": "dog", "c": SKIP, "d": CANNOT_TELL}
+    for name in ("l.csv", "l.jsonl"):
+        assert open_oracle(tmp_path / name, classes=["cat", "dog"]).answer(QUESTIONS) == wanted
+
+
+def test_numbers_in_jsonl_are_classes_named_by_numbers(tmp_path):
+    (tmp_path / "l.jsonl").write_text('{"id": 7, "label": 3}\n')
+    assert File(tmp_path / "l.jsonl", classes=10).answer([Question(id="7", round=0, rank=0)]) == {"7": "3"}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("id,lable\na,cat\n", "unknown column of .*'label'; did you mean 'lable'"),
+        ("id,label\na,cat\nb,dog\na,dog\n", "gives item 'a' two labels, on lines 2 and 4; keep one"),
+        ("id,label\na,cta\n", "line 2: the label of 'a' is 'cta', which is no class; did you mean 'cat'"),
+        ("id,label\na,cat,extra\n", "line 2 has 3 cells, and the header 2; mend the line"),
+    ],
+)
+def test_a_file_with_a_mistake_is_refused_by_line(tmp_path, content, message):
+    (tmp_path / "l.csv").write_text(content)
+    with pytest.raises(InputError, match=message):
+        File(tmp_path / "l.csv", classes=["cat", "dog"])
+
+
+def test_a_class_called_skip_is_a_class(tmp_path):
+    (tmp_path / "l.csv").write_text("id,label\na,skip\n")
+    assert File(tmp_path / "l.csv", classes=["skip", "run"]).answer(QUESTIONS) == {"a": "skip"}

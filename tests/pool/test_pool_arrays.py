@@ -1,0 +1,106 @@
+import numpy as np
+import pytest
+import torch
+
+from askwise.errors import InputError
+from askwise.pool import arrays
+
+ROWS = np.random.default_rng(0).normal(size=(20, 3)).astype(np.float32)
+
+
+def test_ids_follow_contents_through_shuffling_slicing_and_growth():
+    pool = arrays(ROWS)
+    order = np.random.default_rng(1).permutation(20)
+    shuffled = arrays(ROWS[order])
+    assert set(pool.ids) == set(shuffled.ids)
+    wanted = list(pool.ids)[3:7]
+    assert torch.equal(pool.read(wanted).inputs, shuffled.read(wanted).inputs)
+    assert torch.equal(pool.read(wanted).inputs, torch.from_numpy(ROWS[3:7]))
+
+
+def test_a_memory_mapped_file_reads_as_the_array_in_it(tmp_path):
+    np.save(tmp_path / "x.npy", ROWS)
+    pool = arrays(tmp_path / "x.npy")
+    assert list(pool.ids) == list(arrays(ROWS).ids)
+    assert torch.equal(pool.read(list(pool.ids)).inputs, torch.from_numpy(ROWS))
+
+
+def test_equal_rows_are_numbered_whatever_their_order():
+    rows = np.array([[1.0], [2.0], [1.0]])
+    pool = arrays(rows)
+    assert len(pool) == 3
+    assert set(pool.ids) == set(arrays(rows[::-1]).ids)
+    assert sum("~2" in identity for identity in pool.ids) == 1
+
+
+def test_nan_and_infinity_are_quarantined_and_change_no_other_item():
+    rows = ROWS.copy()
+    rows[4, 1], rows[9, 0] = np.nan, np.inf
+    pool = arrays(rows, ids=range(20))
+    found = pool.read([str(number) for number in range(20)])
+    assert found.quarantined == dict.fromkeys(["4", "9"], "it holds NaN or infinite numbers")
+    assert torch.equal(found.inputs, torch.from_numpy(np.delete(ROWS, [4, 9], axis=0)))
+    assert found.ids == [str(number) for number in range(20) if number not in (4, 9)]
+
+
+def test_numbers_become_what_networks_take():
+    assert arrays(ROWS.astype(np.float64)).like().dtype == torch.float32
+    assert arrays(np.array([[1, 2]], dtype=np.uint16)).like().dtype == torch.int64
+    assert arrays(torch.ones(2, 2, dtype=torch.float16)).like().dtype == torch.float32
+    pixels = arrays(np.array([[0, 255]], dtype=np.uint8), scale=1 / 255)
+    assert pixels.read(list(pixels.ids)).inputs.tolist() == [[0.0, 1.0]]
+
+
+def _object(path):
+    np.save(path, np.array([{}, []], dtype=object), allow_pickle=True)
+
+
+def _several(path):
+    with path.open("wb") as file:
+        np.savez(file, a=ROWS)
+
+
+def _claims(shape):
+    def write(path):
+        with path.open("wb") as file:
+            np.lib.format.write_array_header_1_0(
+                file, {"descr": "<f4", "fortran_order": False, "shape": shape}
+            )
+            file.write(b"1234")
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("write", "message"),
+    [
+        (_object, "cannot be read as a .npy array: "),
+        (_claims((10**10, 990)), "cannot be read as a .npy array: "),
+        (_claims((5, 3)), "cannot be read as a .npy array: "),
+        (lambda path: path.write_bytes(b""), "cannot be read as a .npy array: "),
+        (lambda path: path.write_text("hello"), "cannot be read as a .npy array: "),
+        (_several, r"several arrays \(.npz\)"),
+        (lambda path: None, "there is no file"),
+    ],
+)
+def test_a_file_that_is_no_array_is_refused_by_name(tmp_path, write, message):
+    write(tmp_path / "x.npy")
+    with pytest.raises(InputError, match=message) as caught:
+        arrays(tmp_path / "x.npy")
+    assert "x.npy" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "rows", [np.array(["a", "b"]), np.array([1j]), np.array(3.0), np.array([None], dtype=object)]
+)
+def test_what_are_not_rows_of_numbers_is_refused(rows):
+    with pytest.raises(InputError, match="an array of numbers with one row for each item"):
+        arrays(rows)
+
+
+def test_bytes_without_a_scale_are_refused_and_so_is_an_empty_array():
+    with pytest.raises(InputError, match="scale=1/255 for pixels"):
+        arrays(np.zeros((2, 2), dtype=np.uint8))
+    with pytest.raises(InputError, match="there are no items"):
+        arrays(np.zeros((0, 2)))
