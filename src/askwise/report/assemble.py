@@ -1,0 +1,140 @@
+"""The content of a report from stores: curves of all runs, details of the first."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+from askwise.bayes.fitted import Fitted, load
+from askwise.errors import InputError
+from askwise.pool.pool import Pool
+from askwise.report import wording
+from askwise.report.content import Bin, Calibration, Content, Segment, Spent
+from askwise.report.past import Past, curves, past
+from askwise.report.shown import asked, unsure
+from askwise.store.contract import Store
+from askwise.store.facts import Asked
+from askwise.store.facts import Segment as Conditions
+from askwise.store.ledger import Ledger
+
+_IDS = 5  # more of them are counted, not listed
+
+
+def assemble(stores: Sequence[Store], *, pool: Pool | None = None, title: str = "") -> Content:
+    """What a report tells of these runs; without the pool it has ids in place of pictures."""
+    if not stores:
+        raise InputError("a report needs at least one run")
+    runs = [past(store) for store in stores]
+    run = runs[0]
+    content = _details(run, pool)
+    found = curves(runs)
+    baseline = "random" if any(curve.name == "random" for curve in found) else ""
+    return replace(
+        content,
+        curves=found,
+        baseline=baseline,
+        title=title or (f"{run.plan.data}: what was asked" if run.plan.data else Content.title),
+        subject=f"{run.name}, seed {run.plan.seed}" if len(runs) > 1 else "",
+        facts={**content.facts, "seeds": _seeds([one.plan.seed for one in runs])},
+    )
+
+
+def _details(run: Past, pool: Pool | None) -> Content:
+    ledger = Ledger(run.store).refresh()
+    fitted = _model(run)
+    network = getattr(fitted.network, "recipe", {}).get("name") if fitted is not None else None
+    facts = {
+        "data": run.plan.data,
+        "pool": f"{run.store.count():,} items",
+        "test": f"{run.plan.test.count:,} items" if run.plan.test.count else None,
+        "network": network,
+        "posterior": _posterior(run.plan.posterior),
+    }
+    return Content(
+        curves=(),
+        facts={key: value for key, value in facts.items() if value},
+        classes=run.plan.classes,
+        calibration=_calibration(run),
+        asked=asked(run, ledger, pool),
+        unsure=unsure(run, ledger, pool, fitted) if pool is not None and fitted is not None else (),
+        confusion=run.rounds[-1].metrics[run.part]["confusion"] if run.part else (),
+        balance=_balance(run, ledger),
+        times=_times(run),
+        plan=_short(run.plan.model_dump(mode="json")),
+        segments=_segments(run),
+        made=date.today().isoformat(),
+    )
+
+
+def _model(run: Past) -> Fitted | None:
+    """The model of the last round, if it is one of our networks: another cannot be built from its name."""
+    if not run.rounds or run.store.folder is None:
+        return None
+    try:
+        return load(run.store.folder / run.rounds[-1].checkpoint)
+    except InputError:
+        return None
+
+
+def _calibration(run: Past) -> list[Calibration]:
+    found = []
+    for one in run.rounds:
+        if run.part is None or run.part not in one.metrics:
+            continue
+        measured = one.metrics[run.part]
+        bins = [Bin(sure, right, int(count)) for count, sure, right in measured["bins"] if count]
+        numbers = (measured["ece"], measured["nll"], measured["brier"])
+        found.append(Calibration(one.number, one.labels, *numbers, bins=bins))
+    return found
+
+
+def _balance(run: Past, ledger: Ledger) -> list[int]:
+    labels = list(ledger.labels.values())
+    return [labels.count(place) for place in range(len(run.plan.classes))] if labels else []
+
+
+def _times(run: Past) -> list[Spent]:
+    """Seconds of each round: its training, and the choice of the next questions by its model."""
+    choosing: dict[int, dict[str, float]] = {}
+    for one in run.store.facts(Asked):
+        sums = choosing.setdefault(one.round, {})
+        for phase, seconds in one.seconds.items():
+            sums[phase] = sums.get(phase, 0.0) + seconds
+    return [Spent(one.number, {**one.seconds, **choosing.get(one.number, {})}) for one in run.rounds]
+
+
+def _segments(run: Past) -> list[Segment]:
+    return [
+        Segment(
+            1 + sum(one.revision < segment.revision for one in run.rounds),
+            segment.conditions,
+            segment.changed,
+        )
+        for segment in run.store.facts(Conditions)
+    ]
+
+
+def _short(plan: Mapping[str, Any]) -> dict[str, Any]:
+    """The plan without what was not chosen, and without long lists of ids."""
+    shown: dict[str, Any] = {}
+    for key, value in plan.items():
+        if isinstance(value, Mapping):
+            value = _short(value)
+        if isinstance(value, list) and key == "ids":
+            value = value if len(value) <= _IDS else f"{len(value):,} ids"
+        if value not in (None, [], {}, ()):
+            shown[key] = value
+    return shown
+
+
+def _posterior(table: Mapping[str, Any]) -> str:
+    chosen = next((f"{key}={table[key]}" for key in ("last", "first", "layers") if table.get(key)), "")
+    whole = "all" if table.get("all") else chosen
+    return f"{table['name']}({whole})" if whole else str(table["name"])
+
+
+def _seeds(seeds: Sequence[int]) -> str:
+    found = sorted(set(seeds))
+    if len(found) > 1 and found == list(range(found[0], found[-1] + 1)):
+        return f"{found[0]}–{found[-1]}"
+    return ", ".join(map(wording.count, found))

@@ -1,0 +1,73 @@
+"""A run as its store tells it, and the curves of several runs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from askwise.errors import InputError
+from askwise.loop.plan import Plan, make
+from askwise.report.content import Curve
+from askwise.store.contract import Store
+from askwise.store.facts import Planned, Round
+
+
+@dataclass(frozen=True)
+class Past:
+    """A run: its latest plan and its rounds."""
+
+    store: Store
+    plan: Plan
+    rounds: list[Round]
+
+    @property
+    def name(self) -> str:
+        """What its curve is called: the score, and the selection where that is not the highest scores."""
+        if self.plan.select == "top_k":
+            return self.plan.acquire
+        if self.plan.select in ("power", "softmax", "softrank"):
+            return f"{self.plan.select}-{self.plan.acquire}"
+        return self.plan.select  # a joint selection has a score of its own
+
+    @property
+    def part(self) -> str | None:
+        """What its models were measured on, to report: test data, or else validation data."""
+        measured = self.rounds[-1].metrics if self.rounds else {}
+        return next((part for part in ("test", "validation") if part in measured), None)
+
+    def metrics(self) -> dict[int, dict[str, Any]]:
+        """What was measured, by the number of labels; trained twice on as many, the later model counts."""
+        part, found = self.part, dict[int, dict[str, Any]]()
+        for past in self.rounds:
+            found = {labels: value for labels, value in found.items() if labels < past.labels}
+            if part is not None and part in past.metrics:
+                found[past.labels] = past.metrics[part]
+        return found
+
+
+def past(store: Store) -> Past:
+    """The run that a store holds."""
+    plans = store.facts(Planned)
+    if not plans:
+        raise InputError(f"{store.name} holds no run yet; start one first")
+    return Past(store, make(plans[-1].plan), store.facts(Round))
+
+
+def curves(runs: Sequence[Past]) -> list[Curve]:
+    """One curve for each way of asking, over the counts of labels that all its seeds have reached."""
+    groups: dict[str, dict[int, dict[int, dict[str, Any]]]] = {}
+    for run in runs:
+        seeds = groups.setdefault(run.name, {})
+        if run.plan.seed in seeds:
+            raise InputError(
+                f"two of the runs are {run.name} with seed {run.plan.seed} ({run.store.name}); leave one out"
+            )
+        seeds[run.plan.seed] = run.metrics()
+    found = []
+    for name, by_seed in groups.items():
+        started = {seed: metrics for seed, metrics in by_seed.items() if metrics}
+        common = set.intersection(*map(set, started.values())) if started else set()
+        if common:
+            labels = sorted(common)
+            rows = [[metrics[count]["accuracy"] for count in labels] for metrics in started.values()]
+            found.append(Curve(name=name, seeds=list(started), labels=labels, accuracy=rows))
+    return found

@@ -1,0 +1,87 @@
+"""Class by class: what is taken for what, and how the labels are distributed."""
+
+from askwise.report import wording
+from askwise.report.content import Content
+from askwise.report.markup import Html, tag
+from askwise.report.number import Number
+from askwise.report.sections.parts import name, section
+
+_CELLS = 25  # classes up to which the whole matrix is shown
+_WORST = 6
+
+
+def confusion(content: Content) -> Html:
+    """The confusion matrix and the mistakes that are made most often."""
+    if not content.confusion:
+        return Html("")
+    whole = _matrix(content) if len(content.classes) <= _CELLS else None
+    lead = "Test items of each class (rows) by what the model took them for (columns)." if whole else None
+    return section(
+        "confusion", "What it mixes up", tag("div", whole, _mistakes(content), class_="beside"), lead=lead
+    )
+
+
+def balance(content: Content) -> Html:
+    """How many labels each class has."""
+    if not content.balance or not sum(content.balance):
+        return Html("")
+    largest, total = max(content.balance), sum(content.balance)
+    even = total / len(content.balance)
+    rows = [
+        tag(
+            "li",
+            tag("span", name(label), class_="what"),
+            tag(
+                "span",
+                tag("span", class_="fill", style=f"width:{100 * count / largest:.1f}%"),
+                class_="track",
+            ),
+            tag("span", wording.count(count), tag("small", f" · {wording.percent(count / total, digits=0)}")),
+        )
+        for label, count in zip(content.classes, content.balance, strict=True)
+    ]
+    lead = f"{wording.count(total)} labels; the line marks an even share of {wording.count(round(even, 1))}."
+    bars = tag("ul", *rows, class_="balance", style=f"--even:{100 * even / largest:.1f}%")
+    return section("balance", "Labels of each class", bars, lead=lead)
+
+
+def _matrix(content: Content) -> Html:
+    head = tag("tr", tag("td"), *[tag("th", name(label), scope="col") for label in content.classes])
+    rows = []
+    for truth, row in enumerate(content.confusion):
+        total = sum(row) or 1
+        cells = [_cell(count, count / total, hit=truth == guess) for guess, count in enumerate(row)]
+        rows.append(tag("tr", tag("th", name(content.classes[truth]), scope="row"), *cells))
+    whole = tag(
+        "table",
+        tag("caption", "Confusion matrix", class_="unseen"),
+        tag("thead", head),
+        tag("tbody", *rows),
+        class_="matrix",
+    )
+    return tag("div", whole, class_="scroll", tabindex=0, role="region", aria_label="Confusion matrix")
+
+
+def _cell(count: int, share: Number, *, hit: bool) -> Html:
+    if not count:
+        return tag("td", "·", class_="none")
+    # Mistakes are few: the root makes their shades visible beside the diagonal's.
+    shade = 0.75 * share if hit else min(0.8, 0.12 + share**0.5)
+    return tag("td", wording.count(count), class_="hit" if hit else "miss", style=f"--shade:{shade:.2f}")
+
+
+def _mistakes(content: Content) -> Html:
+    found = [
+        (count, truth, guess)
+        for truth, row in enumerate(content.confusion)
+        for guess, count in enumerate(row)
+        if truth != guess and count
+    ]
+    if not found:
+        return tag("p", "No mistakes on the test items.")
+    worst = sorted(found, key=lambda mistake: (-mistake[0], mistake[1:]))[:_WORST]
+    listed = [
+        tag("li", name(content.classes[truth]), " taken for ", name(content.classes[guess]), f": {count}")
+        for count, truth, guess in worst
+    ]
+    return tag("div", tag("h3", "Most often mistaken"), tag("ul", *listed, class_="mistakes"))

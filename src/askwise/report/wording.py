@@ -1,0 +1,68 @@
+"""How numbers are written for people."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from askwise.report.curves import Cost, Saving
+from askwise.report.number import Number
+
+NARROW = "\u202f"  # no line break between a number and its sign
+
+
+def percent(fraction: Number, *, digits: int = 1) -> str:
+    """A fraction as e.g. `94.2 %`."""
+    return f"{100 * fraction:.{digits}f}{NARROW}%"
+
+
+def count(value: Number) -> str:
+    """A whole number with thousands apart; halves come from medians."""
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
+
+
+def labels(found: Cost) -> str:
+    """The median of a cost; never reached is more than the budget."""
+    return f">{NARROW}{count(found.budget)}" if math.isinf(found.median) else count(found.median)
+
+
+def span(found: Cost) -> str:
+    """The range of a cost over the seeds, or nothing where all agree."""
+    if found.low == found.high:
+        return ""
+    high = f">{NARROW}{count(found.budget)}" if math.isinf(found.high) else count(found.high)
+    return f"{count(found.low)}–{high}" if math.isfinite(found.low) else ""
+
+
+def saved(found: Saving | None) -> str:
+    """A saving as e.g. `45 %`, `more than 30 %`, or a dash where nothing can be said."""
+    if found is None:
+        return "–"
+    sign = "−" if round(found.fraction, 2) < 0 else ""
+    return f"{f'>{NARROW}' if found.at_least else ''}{sign}{percent(abs(found.fraction), digits=0)}"
+
+
+def seconds(value: Number) -> str:
+    """A duration in the unit that fits."""
+    if value < 1:
+        return f"{1000 * value:.0f}{NARROW}ms"
+    if value < 120:
+        return f"{value:.1f}{NARROW}s"
+    return f"{value / 60:.1f}{NARROW}min" if value < 7200 else f"{value / 3600:.1f}{NARROW}h"
+
+
+def decimal(value: Number) -> str:
+    """A score or a metric with three digits that count."""
+    return f"{value:.3g}" if abs(value) < 0.001 and value else f"{value:.3f}"
+
+
+def flat(values: Mapping[str, Any], *, prefix: str = "") -> list[tuple[str, str]]:
+    """Nested settings as lines such as `("training.epochs", "30")`."""
+    lines: list[tuple[str, str]] = []
+    for key, value in values.items():
+        if isinstance(value, Mapping) and value:
+            lines += flat(value, prefix=f"{prefix}{key}.")
+        elif isinstance(value, list | tuple):
+            lines.append((f"{prefix}{key}", ", ".join(map(str, value)) or "–"))
+        else:
+            lines.append((f"{prefix}{key}", "–" if value is None or value == {} else str(value)))
+    return lines

@@ -1,0 +1,40 @@
+import re
+from importlib.resources import files
+
+import pytest
+from PIL import Image
+from sample_content import sample
+
+from askwise.errors import InputError
+from askwise.report.figure import COLOURS, figure, save
+
+
+def test_every_curve_is_drawn_with_its_band():
+    axes = figure(sample().curves).axes[0]
+    assert [line.get_label() for line in axes.lines] == [curve.name for curve in sample().curves]
+    assert len(axes.collections) == len(sample().curves)
+    assert axes.lines[0].get_ydata().max() > 90  # in percent
+
+
+def test_the_baseline_is_dashed():
+    axes = figure(sample().curves).axes[0]
+    assert [line.get_linestyle() for line in axes.lines] == ["-", "-", "-", "--"]
+
+
+def test_the_colours_are_those_of_the_page():
+    style = files("askwise.report").joinpath("style.css").read_text(encoding="utf-8")
+    assert tuple(re.findall(r"--c-\d: (#\w+)", style)[: len(COLOURS)]) == COLOURS
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+def test_it_is_saved_in_the_form_of_its_ending(tmp_path, ending):
+    path = save(sample().curves, tmp_path / "new" / f"curves.{ending}", title="digits")
+    assert path.stat().st_size > 1000
+    if ending == "png":
+        with Image.open(path) as picture:
+            assert picture.size[0] > 800
+
+
+def test_another_ending_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"a figure ends in \.pdf, \.png, \.svg, not in \.jpg"):
+        save(sample().curves, tmp_path / "curves.jpg")
