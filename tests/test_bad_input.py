@@ -1,0 +1,91 @@
+"""Bad input gets one clear line: what was wanted, what was found, what to do.
+
+Run in a process of its own, without the shape checks that the tests switch on, as a user would.
+"""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+CASES = {
+    "T = 0": ("aw.log_probs(f, x, draws=0)", "draws must be a whole number of at least 1, not 0"),
+    "half a draw": ("aw.log_probs(f, x, draws=2.5)", "draws must be a whole number of at least 1, not 2.5"),
+    "no items": ("aw.log_probs(f, x[:0])", "at least one item [N, ...]; their shape is [0, 6]"),
+    "wrong shape": ("aw.log_probs(f, x[:, :5])", "cannot take an input of shape [1, 5] and type float32"),
+    "wrong dtype": ("aw.log_probs(f, x.double())", "type float64"),
+    "a list": ("aw.log_probs(f, x.tolist())", "inputs must be a tensor or an array [N, ...], not list"),
+    "seed abc": ("aw.log_probs(f, x, seed='abc')", "a seed is a whole number, not 'abc'"),
+    "NaN item": ("aw.score_pool(f, x * float('nan'), 'bald')", "item at position 0 is not a number"),
+    "unknown acquisition": (
+        "aw.score_pool(f, x, 'bold')",
+        "unknown acquisition 'bold'; did you mean 'bald'?",
+    ),
+    "unknown option": ("aw.score_pool(f, x, 'top_u', v=3)", "'v'"),
+    "probabilities": ("aw.score('bald', lp.exp())", "holds probabilities; pass their logarithm"),
+    "integer log_probs": ("aw.score('bald', lp.long())", "must be floating point, not int64"),
+    "two axes": ("aw.score('bald', lp[0])", "at least 3 axes"),
+    "no draws": ("aw.score('bald', lp[:, :0])", "no draws"),
+    "NaN log_probs": ("aw.score('bald', lp * float('nan'))", "NaN"),
+    "logits": ("aw.score('bald', lp + 3)", "not normalised"),
+    "unknown selection": ("aw.select('topk', scores=s, count=2)", "did you mean 'top_k'?"),
+    "count > N": ("aw.select('top_k', scores=s, count=99)", "99"),
+    "count 0": ("aw.select('top_k', scores=s, count=0)", "count"),
+    "NaN scores": ("aw.select('top_k', scores=s * float('nan'), count=2)", "finite"),
+    "missing scores": ("aw.select('power', log_probs=lp, count=2)", "scores"),
+    "no such layer": ("aw.fit(net, (x, y), posterior=aw.bbb(layers=['dense9']))", "unknown layer 'dense9'"),
+    "too many layers": ("aw.fit(net, (x, y), posterior=aw.bbb(last=9))", "last=9 wants 9 layers"),
+    "two placements": ("aw.bbb(last=1, first=1)", "bbb takes one placement, not last and first"),
+    "unknown noise": ("aw.bbb(noise='lokal')", "unknown noise 'lokal'; did you mean 'local'?"),
+    "negative weight": ("aw.bbb(kl_weight=-1)", "kl_weight must be a finite number of at least 0, not -1"),
+    "no dropout": ("aw.fit(plain, (x, y), posterior=aw.mc_dropout())", "needs a network that calls dropout"),
+    "label outside": ("aw.fit(net, (x, y + 2))", "label 4 at position 2 is outside the 4 classes 0 to 3"),
+    "float labels": ("aw.fit(net, (x, y.float()))", "labels must be whole numbers from 0 to 3, not float32"),
+    "text labels": ("aw.fit(net, (x, ['a'] * 40))", "labels must be numbers"),
+    "lengths differ": ("aw.fit(net, (x, y[:5]))", "inputs and labels differ in length: 40 and 5"),
+    "nothing to learn": ("aw.fit(net, (x[:0], y[:0]))", "no labelled examples"),
+    "no pair": ("aw.fit(net, x)", "data must be a pair (x, y) or a torch Dataset of pairs, not Tensor"),
+    "unknown task": ("aw.fit(net, (x, y), task='regresion')", "unknown task 'regresion'"),
+    "unknown posterior": ("aw.fit(net, (x, y), posterior='bbb')", "posterior must be one of aw.point()"),
+    "unknown start": ("aw.fit(net, (x, y), start='scrach')", "did you mean 'scratch'?"),
+    "unknown device": ("aw.fit(net, (x, y), device='gpu')", "unknown device 'gpu'"),
+    "no epochs": ("aw.Training(epochs=0)", "epochs must be a whole number of at least 1, not 0"),
+    "not a model": ("aw.load('/')", "is not a saved model"),
+    "unknown name": ("aw.bald", "askwise has no 'bald'"),
+}
+
+PROGRAM = """
+import json, sys, torch, askwise as aw
+torch.manual_seed(0)
+x, y = torch.randn(40, 6), torch.arange(40) % 4
+net, plain = aw.nets.mlp(6, 4, hidden=(8,), dropout=0.5), aw.nets.mlp(6, 4, hidden=(8,))
+f = aw.fit(net, (x, y), training=aw.Training(epochs=1))
+lp = aw.log_probs(f, x, draws=3)
+s = aw.score("bald", lp)
+found = {}
+for name, code in json.load(sys.stdin).items():
+    try:
+        exec(code)
+        found[name] = ["nothing", ""]
+    except Exception as error:
+        found[name] = [type(error).__name__, str(error)]
+print(json.dumps(found))
+"""
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, list[str]]:
+    codes = json.dumps({name: code for name, (code, _) in CASES.items()})
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], input=codes, capture_output=True, text=True, check=True
+    )
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_bad_input_is_refused_in_one_clear_line(found: dict[str, list[str]], name: str) -> None:
+    kind, message = found[name]
+    assert kind in ("InputError", "AttributeError"), message
+    assert CASES[name][1] in message
+    assert "\n" not in message
