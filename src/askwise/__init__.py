@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from askwise import data as data
     from askwise import nets as nets
+    from askwise import oracle as oracle
     from askwise import pool as pool
     from askwise.acquire import score as score
     from askwise.bayes.fit import fit as fit
@@ -43,6 +44,7 @@ _HOMES = {
     "log_probs": "askwise.bayes.predict:log_probs",
     "mc_dropout": "askwise.bayes.posteriors.mc_dropout:Config",
     "nets": "askwise.nets:",
+    "oracle": "askwise.oracle:",
     "point": "askwise.bayes.posteriors.point:Config",
     "pool": "askwise.pool:",
     "predict": "askwise.bayes.predict:predict",

@@ -65,8 +65,10 @@ def test_a_network_of_ones_own_is_asked_for(tmp_path: Path) -> None:
     fitted.save(tmp_path / "own")
     with pytest.raises(InputError, match="network of your own; pass it"):
         aw.load(tmp_path / "own")
-    again = aw.load(tmp_path / "own", network=nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 3)))
-    assert again.digest() == fitted.digest()
+    mine = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 3))
+    before = mine[0].weight.clone()
+    assert aw.load(tmp_path / "own", network=mine).digest() == fitted.digest()
+    assert torch.equal(mine[0].weight, before)  # it was only a pattern
 
 
 def test_another_network_is_refused_by_the_tensor_that_differs(saved: Path) -> None:

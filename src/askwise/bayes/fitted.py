@@ -1,5 +1,6 @@
 """A network with what was learned about its weights, kept on disk without pickle."""
 
+import copy
 import hashlib
 import json
 import os
@@ -127,7 +128,7 @@ def _verified(home: Path) -> dict[str, bytes]:
 
 
 def _filled(network: nn.Module, tensors: dict[str, Tensor], home: Path) -> nn.Module:
-    """The network with the stored tensors, if it is the one they were saved from."""
+    """A copy of the network with the stored tensors, if it is the one they were saved from."""
     found = {name: list(tensor.shape) for name, tensor in network.state_dict().items()}
     for name in sorted(found.keys() | tensors.keys()):
         saved = list(tensors[name].shape) if name in tensors else None
@@ -138,8 +139,9 @@ def _filled(network: nn.Module, tensors: dict[str, Tensor], home: Path) -> nn.Mo
             )
         if not torch.isfinite(tensors[name]).all():
             raise InputError(f"{home} holds weights that are not finite: {name}")
-    network.load_state_dict(tensors)
-    return network.eval()
+    own = copy.deepcopy(network)
+    own.load_state_dict(tensors)
+    return own.eval()
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -63,7 +63,7 @@ class Setting:
     def _restore(self, last: Round) -> Fitted:
         if self.store.folder is None:
             raise InputError("a store in memory keeps no models; train again, or give the store a file")
-        fitted = load(self.store.folder / last.checkpoint, network=deepcopy(self.network))
+        fitted = load(self.store.folder / last.checkpoint, network=self.network)
         if fitted.digest() != last.weights:
             raise CorruptError(
                 f"checkpoint {last.checkpoint} is not the one of round {last.number}; restore it from a copy"
