@@ -92,7 +92,7 @@ def _step(
         name = other.meta["name"]
         return name if cut.origin[name] == "drawn" else fixed[name]
 
-    shape = node.meta["val"].shape
+    shape = getattr(node.meta.get("val"), "shape", ())  # an operation with several results has none
     others = [n for n in node.all_input_nodes if n is not current]
     if current not in node.all_input_nodes or shape[:1] != (batch,):
         return None
