@@ -21,6 +21,9 @@ check: $(VENV)/.installed
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+demo: $(VENV)/.installed
+	$(BIN)/askwise demo
+
 slow: $(VENV)/.installed
 	$(BIN)/python -m pytest -n 2 -m slow
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from past_runs import run
@@ -7,7 +9,10 @@ from askwise.pool import arrays
 from askwise.report import render
 from askwise.report.assemble import assemble
 from askwise.report.content import Spent
+from askwise.report.past import past
+from askwise.report.shown import asked
 from askwise.store.facts import Answer, Segment
+from askwise.store.ledger import Ledger
 
 ACCURACIES = [0.5, 0.6, 0.7]
 
@@ -33,6 +38,14 @@ def test_questions_come_in_order_with_answers_and_guesses():
     assert content.balance == [0, 1]
     store.append([Answer(id="i0", key="b", kind="label", label=0)])
     assert assemble([store]).asked[0].label == "no", "a corrected answer is shown as corrected"
+
+
+def test_of_very_many_questions_the_first_and_the_last_are_shown():
+    store = run(ACCURACIES)
+    shown, count = asked(past(store), Ledger(store).refresh(), None, most=4)
+    assert ([one.id for one in shown], count) == (["i0", "i1", "i3", "i4"], 5)
+    content = replace(assemble([store]), asked=shown, asked_in_all=count)
+    assert "Of 5 the first and last 2 are shown." in render(content)
 
 
 def test_pictures_are_shown_where_items_are_pictures():

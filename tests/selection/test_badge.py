@@ -32,23 +32,23 @@ def test_the_second_pick_is_drawn_by_squared_distance_of_gradients():
     first = int(g.norm(dim=1).argmax())
     chances = (g - g[first]).square().sum(1)
     found = torch.zeros(8, dtype=torch.float64)
-    for seed in range(500):
-        found[select("badge", log_probs=log_probs, features=features, count=2, seed=seed)[1]] += 1 / 500
-    assert found.tolist() == pytest.approx((chances / chances.sum()).tolist(), abs=0.06)
+    for seed in range(300):
+        found[select("badge", log_probs=log_probs, features=features, count=2, seed=seed)[1]] += 1 / 300
+    assert found.tolist() == pytest.approx((chances / chances.sum()).tolist(), abs=0.07)
     plain = (features - features[first]).square().sum(1)  # control: features alone have other chances
-    assert found.tolist() != pytest.approx((plain / plain.sum()).tolist(), abs=0.06)
+    assert found.tolist() != pytest.approx((plain / plain.sum()).tolist(), abs=0.07)
 
 
 def test_the_third_pick_keeps_away_from_both():
     log_probs, features = problem()
     g = gradients(log_probs, features)
     expected, found = torch.zeros(8, dtype=torch.float64), torch.zeros(8, dtype=torch.float64)
-    for seed in range(500):
+    for seed in range(300):
         first, second, third = select("badge", log_probs=log_probs, features=features, count=3, seed=seed)
         gap = torch.minimum((g - g[first]).square().sum(1), (g - g[second]).square().sum(1))
-        expected += gap / gap.sum() / 500
-        found[third] += 1 / 500
-    assert found.tolist() == pytest.approx(expected.tolist(), abs=0.06)
+        expected += gap / gap.sum() / 300
+        found[third] += 1 / 300
+    assert found.tolist() == pytest.approx(expected.tolist(), abs=0.07)
 
 
 def test_duplicates_are_taken_only_when_nothing_else_is_left():

@@ -50,12 +50,14 @@ def _details(run: Past, pool: Pool | None) -> Content:
         "network": network,
         "posterior": _posterior(run.plan.posterior),
     }
+    questions, count = asked(run, ledger, pool)
     return Content(
         curves=(),
         facts={key: value for key, value in facts.items() if value},
         classes=run.plan.classes,
         calibration=_calibration(run),
-        asked=asked(run, ledger, pool),
+        asked=questions,
+        asked_in_all=count,
         unsure=unsure(run, ledger, pool, fitted) if pool is not None and fitted is not None else (),
         confusion=run.rounds[-1].metrics[run.part]["confusion"] if run.part else (),
         balance=_balance(run, ledger),

@@ -109,6 +109,7 @@ class Content:
     classes: Sequence[str] = ()
     calibration: Sequence[Calibration] = ()
     asked: Sequence[Shown] = ()
+    asked_in_all: int = 0  # if more than are shown
     unsure: Sequence[Shown] = ()
     confusion: Sequence[Sequence[int]] = ()
     balance: Sequence[int] = ()

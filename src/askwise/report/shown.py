@@ -24,13 +24,12 @@ _UNSURE = 20
 _SCORED = 20_000  # unlabelled items at most; a page need not look at millions
 
 
-def asked(run: Past, ledger: Ledger, pool: Pool | None) -> list[Shown]:
-    """The questions in order, with the answers that hold now; of very many the middle is left out."""
-    questions = run.store.facts(Question)
-    if len(questions) > MOST:
-        questions = questions[: MOST // 2] + questions[-MOST // 2 :]
+def asked(run: Past, ledger: Ledger, pool: Pool | None, *, most: int = MOST) -> tuple[list[Shown], int]:
+    """Questions in order with the answers that hold now, the middle left out of many; and their count."""
+    every = run.store.facts(Question)
+    questions = every if len(every) <= most else every[: most // 2] + every[-(most // 2) :]
     pictures = _pictures(pool, [question.id for question in questions])
-    return [
+    shown = [
         Shown(
             id=question.id,
             picture=pictures.get(question.id),
@@ -41,6 +40,7 @@ def asked(run: Past, ledger: Ledger, pool: Pool | None) -> list[Shown]:
         )
         for question in questions
     ]
+    return shown, len(every)
 
 
 def unsure(run: Past, ledger: Ledger, pool: Pool, fitted: Fitted) -> list[Shown]:

@@ -11,6 +11,7 @@ from askwise.report.number import Number
 from askwise.report.sections.parts import figure, folded, section, table
 
 _DIAGRAMS = 4
+_FEW = 5  # items in a bin: with fewer its accuracy says next to nothing
 _METRICS: tuple[tuple[str, str, Callable[[Calibration], Number]], ...] = (
     ("ECE", "expected calibration error", lambda c: c.ece),
     ("NLL", "negative log-likelihood, nats", lambda c: c.nll),
@@ -33,7 +34,7 @@ def calibration(content: Content) -> Html:
     every = table(["round", "labels", "ECE", "NLL", "Brier"], rows, title="Calibration of every round")
     lead = (
         "On the dashed line, a model that says 80 % is right in 80 % of the cases; below it, it is too sure. "
-        "Columns show how many test items it was so sure about."
+        "Columns show how many test items it was so sure about; pale dots stand for fewer than five."
     )
     return section(
         "calibration",
@@ -61,15 +62,18 @@ def _diagram(found: Calibration) -> Html:
         for b in found.bins
     ]  # fmt: skip
     diagonal = tag("line", x1="0", y1="100%", x2="100%", y2="0", class_="diagonal")
-    path = " ".join(f"{100 * b.confidence:.2f},{100 - 100 * b.accuracy:.2f}" for b in found.bins)
+    path = " ".join(
+        f"{100 * b.confidence:.2f},{100 - 100 * b.accuracy:.2f}" for b in found.bins if b.count >= _FEW
+    )
     joined = tag(
         "svg", tag("polyline", points=path, class_="stroke c-0 d-0"),
         viewBox="0 0 100 100", preserveAspectRatio="none", width="100%", height="100%",
     )  # fmt: skip
     dots = [
-        tag("circle", tag("title", _told(b)), cx=_at(b.confidence), cy=_at(1 - b.accuracy), r=3.5)
+        tag("circle", tag("title", _told(b)), cx=_at(b.confidence), cy=_at(1 - b.accuracy),
+            r=3.5 if b.count >= _FEW else 2.5, opacity=None if b.count >= _FEW else 0.4)
         for b in found.bins
-    ]
+    ]  # fmt: skip
     alt = f"Reliability diagram of round {found.round}: calibration error {wording.percent(found.ece)}"
     chart = frame(
         join(*columns, diagonal, joined, tag("g", *dots, class_="markers c-0 d-0")),
@@ -90,7 +94,7 @@ def _trend(
 ) -> Html:
     values = [value(c) for c in found]
     labels = [c.labels for c in found]
-    x = axis(min(labels), max(labels), label="labels", write=wording.count, count=3, snug=True)
+    x = axis(min(labels), max(labels), label="labels", write=wording.count, count=4, snug=True)
     y = axis(0, max(values) or 1, label="", write=lambda v: f"{v:g}", count=3)
     alt = f"{long} from {wording.decimal(values[0])} to {wording.decimal(values[-1])}"
     chart = lines([Line(short, 0, labels, values)], x, y, alt=alt)

@@ -26,6 +26,9 @@ def asked(content: Content) -> Html:
     wrong = sum(_mistaken(item) for item in content.asked)
     known = sum(item.label is not None and item.guess is not None for item in content.asked)
     lead = "In the order they were asked, with their scores, the model's guesses and the answers."
+    if content.asked_in_all > len(content.asked):
+        whole, half = wording.count(content.asked_in_all), len(content.asked) // 2
+        lead += f" Of {whole} the first and last {half} are shown."
     if known:
         lead += f" It would have been wrong about {wrong} of {known}."
     return section("asked", "What it asked", *drawn, lead=lead)

@@ -1,0 +1,70 @@
+"""The command line: parse, call, print. Nothing heavy is imported before a command needs it."""
+
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from askwise.cli import data, demo, doctor, plan, report, run, status
+from askwise.errors import AskwiseError
+
+app = typer.Typer(
+    help="Deep Bayesian active learning: ask for exactly the labels a network needs.",
+    epilog="Start with: askwise demo",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(demo.demo)
+app.command()(run.run)
+app.command()(status.status)
+app.command()(report.report)
+app.add_typer(data.app, name="data")
+app.add_typer(plan.app, name="plan")
+app.command()(doctor.doctor)
+
+_Usage: type[Exception] = typer.BadParameter.__mro__[1]
+"""What typer raises for bad usage; where it is defined has changed between versions."""
+
+INTERRUPTED = 130
+
+
+@app.command()
+def version() -> None:
+    """Print the version of askwise."""
+    from askwise import __version__
+
+    typer.echo(__version__)
+
+
+def call(arguments: Sequence[str]) -> int:
+    """The exit code of a command; a refusal is one line on standard error, and 2."""
+    words = list(arguments) or ["--help"]
+    try:
+        code = typer.main.get_command(app).main(words, prog_name="askwise", standalone_mode=False)
+        if code == INTERRUPTED:  # how typer reports it; older versions raise
+            raise KeyboardInterrupt
+        sys.stdout.flush()
+    except _Usage as error:
+        return _refuse(error.format_message())  # type: ignore[attr-defined]
+    except AskwiseError as error:
+        return _refuse(str(error))
+    except BrokenPipeError:  # the reader of our output has gone, as `head` does
+        sys.stderr.close()
+        return 0
+    except OSError as error:
+        return _refuse(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except (KeyboardInterrupt, typer.Abort):
+        typer.echo("askwise: interrupted; run the same command again to go on", err=True)
+        return INTERRUPTED
+    return code if isinstance(code, int) else 0
+
+
+def main() -> None:
+    """The command `askwise`."""
+    sys.exit(call(sys.argv[1:]))
+
+
+def _refuse(message: str) -> int:
+    typer.echo(f"askwise: {' '.join(message.split())}", err=True)
+    return 2

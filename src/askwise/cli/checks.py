@@ -1,0 +1,161 @@
+"""What of the machine and of a store is at risk: each check is one finding with what to do."""
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Literal
+
+from askwise.errors import AskwiseError
+
+_WAL_MENDED = (3, 51, 3)  # earlier ones can corrupt a WAL that is reset while another connection writes
+_LOW, _TOO_LOW = 2 * 2**30, 100 * 2**20  # bytes free
+_WAL_BYTE, _WAL_FORMAT = 18, 2  # of the header of a SQLite file
+_REMOTE = ("nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", "9p")  # where locks of files may not hold
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was looked at, whether it is fine, and what to do if it is not."""
+
+    what: str
+    state: Literal["ok", "note", "broken"]
+    said: str
+
+
+def machine(folder: Path) -> Iterator[Finding]:
+    """The software, the processor, the disk, the extras and the data sets."""
+    yield _torch()
+    yield _sqlite()
+    yield _disk(folder)
+    yield _mount(folder)
+    yield from _extras()
+    yield from _data()
+
+
+def store(path: Path) -> Iterator[Finding]:
+    """Whether a store can be read, how it journals, and whether its last model is whole."""
+    from askwise.bayes.fitted import load
+    from askwise.errors import CorruptError, InputError
+    from askwise.report.past import past
+    from askwise.store import open_store
+
+    try:
+        kept = open_store(path, read_only=True)
+    except AskwiseError as error:
+        yield Finding("store", "broken", str(error))
+        return
+    try:
+        header = path.read_bytes()[: _WAL_BYTE + 1]
+        if header[_WAL_BYTE:] == bytes([_WAL_FORMAT]):
+            yield Finding(
+                "journal", "note", f"{path} is in WAL mode; askwise sets it back when it next writes"
+            )
+        else:
+            yield Finding("journal", "ok", f"{path} has a rollback journal: what was acknowledged is safe")
+        run = past(kept)
+        said = f"{run.name}, seed {run.plan.seed}, {len(run.rounds)} rounds, {kept.count():,} items"
+        yield Finding("store", "ok", said)
+        if run.rounds and kept.folder is not None:
+            folder = kept.folder / run.rounds[-1].checkpoint
+            try:
+                load(folder)
+                yield Finding("model", "ok", f"{folder.name} is the one that was saved")
+            except InputError as error:
+                yield Finding("model", "note", f"not checked: {error}")
+            except CorruptError as error:
+                yield Finding("model", "broken", str(error))
+    except AskwiseError as error:
+        yield Finding("store", "broken", str(error))
+    finally:
+        kept.close()
+
+
+def _torch() -> Finding:
+    import torch
+
+    threads, cpu = torch.get_num_threads(), torch.backends.cpu.get_cpu_capability()
+    said = f"torch {torch.__version__}, {threads} threads, {cpu}; bits of a run depend on these three"
+    if cpu == "DEFAULT":
+        return Finding("processor", "note", f"{said}; no vector instructions found: expect slow training")
+    return Finding("processor", "ok", said)
+
+
+def _sqlite() -> Finding:
+    found = sqlite3.sqlite_version
+    if sqlite3.sqlite_version_info < _WAL_MENDED:
+        said = f"SQLite {found} can corrupt a store in WAL mode; askwise uses a rollback journal: leave it so"
+        return Finding("sqlite", "ok", said)
+    return Finding("sqlite", "ok", f"SQLite {found}")
+
+
+def _disk(folder: Path) -> Finding:
+    free = shutil.disk_usage(folder).free
+    said = f"{free / 2**30:.1f} GB free at {folder.absolute()}"
+    if free < _TOO_LOW:
+        return Finding("disk", "broken", f"{said}; free some before a run")
+    if free < _LOW:
+        return Finding("disk", "note", f"{said}; enough for small networks, checkpoints may need more")
+    return Finding("disk", "ok", said)
+
+
+def _mount(folder: Path) -> Finding:
+    """Whether the folder lies on a disk of this machine."""
+    kind, best = "", Path("/")
+    try:
+        lines = Path("/proc/mounts").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return Finding("mount", "note", "this system does not say whether the folder is on a remote disk")
+    for line in lines:
+        _, point, found, *_ = line.split(" ")
+        place = Path(point.replace("\\040", " "))
+        if folder.absolute().is_relative_to(place) and len(place.parts) >= len(best.parts):
+            kind, best = found, place
+    if kind in _REMOTE:
+        return Finding("mount", "note", f"{best} is a remote disk ({kind}): keep stores on a local one")
+    return Finding("mount", "ok", f"{best} is a local disk ({kind or 'unknown'})")
+
+
+def _extras() -> Iterator[Finding]:
+    """One finding for each extra: installed, or what is missing and how to get it."""
+    wanted: dict[str, list[str]] = {}
+    for line in metadata.requires("askwise") or []:
+        package, _, marker = line.partition(";")
+        if "extra ==" in marker:
+            name = marker.split("extra ==")[1].strip(" '\"")
+            wanted.setdefault(name, []).append(package.strip())
+    for extra, packages in wanted.items():
+        missing = [name for name in map(_bare, packages) if not _installed(name)]
+        if missing:
+            said = f"{', '.join(missing)} missing; if you need it: pip install 'askwise[{extra}]'"
+            yield Finding(f"extra {extra}", "note", said)
+        else:
+            yield Finding(f"extra {extra}", "ok", "installed")
+
+
+def _data() -> Iterator[Finding]:
+    from askwise.cli.data import place
+    from askwise.data import NAMES
+
+    for name in NAMES:
+        where = place(name, None)
+        state: Literal["ok", "note"] = "ok" if where else "note"
+        yield Finding(f"data {name}", state, where or f"not here; if you need it: askwise data fetch {name}")
+
+
+def _bare(requirement: str) -> str:
+    """The name of a package without its versions."""
+    return next(
+        (requirement[:at].strip() for at, letter in enumerate(requirement) if letter in "<>=!~[ "),
+        requirement,
+    )
+
+
+def _installed(package: str) -> bool:
+    try:
+        metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return False
+    return True

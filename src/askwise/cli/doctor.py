@@ -1,0 +1,35 @@
+"""`askwise doctor`: what of the machine and of stores is at risk."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from askwise.cli.options import AsJson, print_json
+
+
+def doctor(
+    of: Annotated[
+        list[Path] | None, typer.Argument(help="Stores or plans to look at, too.", metavar="[STORE|PLAN...]")
+    ] = None,
+    json: AsJson = False,
+) -> None:
+    """Say what of this machine, and of your stores, is at risk, and what to do about it.
+
+    The exit code is 0 unless something is broken.
+    """
+    from askwise.cli import checks
+    from askwise.cli.stores import paths
+
+    stores = paths(of or [])
+    folder = stores[0].parent if stores and stores[0].parent.is_dir() else Path()
+    found = [*checks.machine(folder), *(finding for path in stores for finding in checks.store(path))]
+    broken = any(finding.state == "broken" for finding in found)
+    if json:
+        print_json({"broken": broken, "findings": [asdict(finding) for finding in found]})
+    else:
+        for finding in found:
+            typer.echo(f"{finding.state:<7} {finding.what:<20} {finding.said}")
+    if broken:
+        raise typer.Exit(1)

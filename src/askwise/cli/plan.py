@@ -1,0 +1,36 @@
+"""`askwise plan`: look at a plan before it runs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from askwise.cli.options import AsJson, Settings, print_json
+
+app = typer.Typer(help="Look at a plan before it runs.")
+
+
+@app.command()
+def check(
+    plan: Annotated[Path, typer.Argument(help="The plan, a TOML file.", metavar="PLAN.toml")],
+    set_: Settings = None,
+    json: AsJson = False,
+) -> None:
+    """Refuse a plan that cannot run, or print every choice in it and what each means."""
+    from askwise.loop.configs import posterior, training
+    from askwise.loop.plan import Plan
+    from askwise.planned import read_plan
+    from askwise.report.wording import flat
+
+    found = read_plan(plan, overrides=set_ or ())
+    posterior(found.posterior)
+    training(found.training)
+    values = found.model_dump(mode="json")
+    if json:
+        print_json(values)
+        return
+    for key, field in Plan.model_fields.items():
+        for name, value in flat({key: values[key]}):
+            if not name.endswith((".use", ".sha256", ".ids")):
+                typer.echo(f"{name:<28} {value:<24} {field.description if name == key else ''}".rstrip())
+    typer.echo(f"{plan} can run: askwise run {plan}")

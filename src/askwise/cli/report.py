@@ -1,0 +1,35 @@
+"""`askwise report`: what runs came to, on one page."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from askwise.cli.options import DataDir
+
+
+def report(
+    of: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Stores, plans, or folders of stores: curves of all, details of the first.",
+            metavar="STORE|PLAN...",
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The page to write.")] = Path(
+        "report.html"
+    ),
+    data: DataDir = None,
+) -> None:
+    """Write one self-contained HTML page about runs, finished or not."""
+    from askwise.cli.stores import items, opened
+    from askwise.report import write
+    from askwise.report.assemble import assemble
+    from askwise.report.past import past
+
+    with opened(of) as stores:
+        pool, why = items(past(stores[0]).plan, data)
+        content = assemble(stores, pool=pool)
+    typer.echo(f"report: {write(content, out)}")
+    if pool is None:
+        typer.echo(f"askwise: without pictures: {why}", err=True)

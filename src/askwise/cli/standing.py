@@ -1,0 +1,27 @@
+"""How a run stands, as plain values."""
+
+from dataclasses import asdict
+from typing import Any
+
+from askwise.loop.status import status
+from askwise.report.past import past
+from askwise.store import Store
+
+
+def standing(store: Store) -> dict[str, Any]:
+    """Counts of its items, how good its last model is, and what comes next."""
+    run = past(store)
+    now = status(store)
+    measured = run.rounds[-1].metrics.get(run.part or "", {}) if run.rounds else {}
+    return {
+        "store": now.store,
+        "method": run.name,
+        "seed": run.plan.seed,
+        "budget": run.plan.budget,
+        **asdict(now.progress),
+        "items": now.progress.items,
+        "segments": now.segments,
+        "measured_on": run.part,
+        "metrics": {key: measured[key] for key in ("accuracy", "nll", "ece", "brier") if key in measured},
+        "next": now.next,
+    }

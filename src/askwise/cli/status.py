@@ -1,0 +1,47 @@
+"""`askwise status`: how far runs are."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from askwise.cli.options import AsJson, print_json
+
+
+def status(
+    of: Annotated[
+        list[Path], typer.Argument(help="Stores, plans, or folders of stores.", metavar="STORE|PLAN...")
+    ],
+    json: AsJson = False,
+) -> None:
+    """Say how far runs are, how good their last models are, and what comes next."""
+    from askwise.cli.standing import standing
+    from askwise.cli.stores import opened
+
+    with opened(of) as stores:
+        found = [standing(store) for store in stores]
+    if json:
+        print_json({"runs": found})
+        return
+    for number, one in enumerate(found):
+        if number:
+            typer.echo("")
+        for line in _lines(one):
+            typer.echo(line)
+
+
+def _lines(one: dict[str, Any]) -> list[str]:
+    metrics = ", ".join(f"{key} {value:.3f}" for key, value in one["metrics"].items())
+    rest = "".join(f", {one[key]} {key}" for key in ("open", "skipped", "quarantined") if one[key])
+    part = f" ({one['measured_on']})" if one["measured_on"] else ""
+    lines = [
+        f"{one['store']}: {one['method']}, seed {one['seed']}",
+        f"  labels  {one['labelled']} of {one['budget']}; {one['items']:,} items{rest}",
+        f"  rounds  {one['rounds']}{f', {metrics}{part}' if metrics else ''}",
+        f"  next    {one['next']}",
+    ]
+    if one["segments"] > 1:
+        lines.insert(
+            3, f"  note    {one['segments']} segments: conditions changed on the way (see the report)"
+        )
+    return lines

@@ -1,0 +1,65 @@
+"""From what a person names, a store or a plan, to the stores on the disk."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from askwise.errors import AskwiseError, InputError
+from askwise.loop.plan import Plan
+from askwise.planned import material, read_plan
+from askwise.pool import Pool
+from askwise.store import Store, open_store
+
+
+def store_path(path: Path, plan: Plan, *, seed: int | None = None) -> Path:
+    """Where the run of a plan is kept: as the plan says, or beside it; one file for each seed."""
+    whole = Path(plan.store) if plan.store else path.with_suffix(".db")
+    return whole if seed is None else whole.with_name(f"{whole.stem}-seed{seed}{whole.suffix}")
+
+
+def paths(named: Sequence[Path]) -> list[Path]:
+    """Every store that is meant: stores themselves, those of a plan, those in a folder."""
+    found: list[Path] = []
+    for path in named:
+        if path.suffix == ".toml":
+            found += _of_plan(path)
+        elif path.is_dir():
+            inside = sorted(path.glob("*.db"))
+            if not inside:
+                raise InputError(f"folder {path} holds no stores (*.db)")
+            found += inside
+        else:
+            found.append(path)
+    return found
+
+
+@contextmanager
+def opened(named: Sequence[Path]) -> Iterator[list[Store]]:
+    """The stores that are meant, open for reading."""
+    with ExitStack() as stack:
+        stores = []
+        for path in paths(named):
+            store = open_store(path, read_only=True)
+            stack.callback(store.close)
+            stores.append(store)
+        yield stores
+
+
+def items(plan: Plan, data: Path | None) -> tuple[Pool | None, str]:
+    """The items of a run, or why they cannot be shown."""
+    if plan.data is None:
+        return None, "the run does not say where its items are"
+    try:
+        return material(plan, data_dir=data).pool, ""
+    except AskwiseError as error:
+        return None, str(error)
+
+
+def _of_plan(path: Path) -> list[Path]:
+    single = store_path(path, read_plan(path))
+    found = sorted(single.parent.glob(f"{single.stem}-seed*{single.suffix}"), key=lambda p: (len(p.name), p))
+    if not found and single.exists():
+        return [single]
+    if not found:
+        raise InputError(f"plan {path} has no run yet ({single} is not there); start one: askwise run {path}")
+    return found

@@ -1,0 +1,48 @@
+import json
+import shutil
+
+
+def states(out):
+    return {finding["what"]: finding["state"] for finding in json.loads(out)["findings"]}
+
+
+def test_doctor_looks_at_the_machine(askwise):
+    code, out, _ = askwise("doctor", "--json")
+    assert code == 0
+    assert {"processor", "sqlite", "disk", "mount", "data digits", "data mnist"} <= states(out).keys()
+    assert "broken" not in states(out).values()
+
+
+def test_doctor_finds_a_healthy_store_healthy(askwise, finished):
+    code, out, _ = askwise("doctor", finished.with_name("tiny-seed0.db"), "--json")
+    found = states(out)
+    assert code == 0
+    assert {found["store"], found["journal"], found["model"]} == {"ok"}
+
+
+def test_doctor_finds_a_flipped_bit_in_the_last_model(askwise, finished, tmp_path):
+    for path in finished.parent.glob("tiny-seed0*"):
+        (shutil.copytree if path.is_dir() else shutil.copy)(path, tmp_path / path.name)
+    weights = tmp_path / "tiny-seed0.db.checkpoints" / "round-0003" / "weights.safetensors"
+    content = bytearray(weights.read_bytes())
+    content[-1] ^= 1
+    weights.write_bytes(content)
+    code, out, _ = askwise("doctor", tmp_path / "tiny-seed0.db", "--json")
+    assert code == 1
+    assert states(out)["model"] == "broken"
+
+
+def test_doctor_calls_a_file_that_is_no_store_broken(askwise, tmp_path):
+    (tmp_path / "text.db").write_text("not a database " * 100)
+    code, out, _ = askwise("doctor", tmp_path / "text.db")
+    assert code == 1
+    assert "broken  store" in out
+
+
+def test_doctor_notes_a_store_in_wal_mode(askwise, finished, tmp_path):
+    store = tmp_path / "wal.db"
+    content = bytearray(finished.with_name("tiny-seed0.db").read_bytes())
+    content[18:20] = b"\x02\x02"  # as SQLite marks a file in WAL mode
+    store.write_bytes(content)
+    _, out, _ = askwise("doctor", store, "--json")
+    assert states(out)["journal"] == "note"

@@ -1,0 +1,63 @@
+import json
+import shutil
+
+from tiny_plan import write_plan
+
+
+def test_run_reports_every_seed_as_json(askwise, finished):
+    code, out, _ = askwise("run", finished, "--oracle", "simulated", "--seeds", "0-1", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert [run["seed"] for run in found["runs"]] == [0, 1]
+    assert [run["labels"] for run in found["runs"]] == [[10, 15, 20]] * 2
+    assert all("20 labels" in run["stopped"] for run in found["runs"])
+
+
+def test_a_finished_run_is_not_run_again(askwise, finished):
+    stores = {path: path.read_bytes() for path in finished.parent.glob("*.db")}
+    assert stores
+    askwise("run", finished, "--oracle", "simulated", "--seeds", "0-1")
+    assert {path: path.read_bytes() for path in stores} == stores
+
+
+def test_without_an_oracle_a_run_waits_and_names_its_questions(askwise, tmp_path):
+    plan = write_plan(tmp_path)
+    code, out, _ = askwise("run", plan, "--json")
+    first = json.loads(out)["runs"][0]
+    assert (code, first["waits_for"], len(first["questions"])) == (0, 10, 10)
+    assert json.loads(askwise("run", plan, "--json")[1])["runs"][0]["questions"] == first["questions"]
+    code, out, _ = askwise("run", plan)
+    assert "--oracle" in out
+
+
+def test_a_file_answers_what_it_knows_and_the_run_waits_for_the_rest(askwise, tmp_path):
+    plan = write_plan(tmp_path)
+    questions = json.loads(askwise("run", plan, "--json")[1])["runs"][0]["questions"]
+    labels = tmp_path / "labels.csv"
+    labels.write_text("id,label\n" + "".join(f"{name},3\n" for name in questions[:9]))
+    _, out, _ = askwise("run", plan, "--oracle", labels, "--json")
+    assert json.loads(out)["runs"][0]["waits_for"] == 1
+
+
+def test_exact_refuses_other_conditions_by_name(askwise, finished, tmp_path):
+    for path in finished.parent.glob("tiny*"):
+        (shutil.copytree if path.is_dir() else shutil.copy)(path, tmp_path / path.name)
+    plan = tmp_path / finished.name
+    code, _, err = askwise("run", plan, "--set", "device=cpu", "--seeds", "0", "--exact")
+    assert code == 2
+    assert "device (was auto, is cpu)" in err
+    assert askwise("run", plan, "--set", "device=cpu", "--seeds", "0")[0] == 0
+    assert "2 segments" in askwise("status", tmp_path / "tiny-seed0.db")[1]
+
+
+def test_settings_change_the_run(askwise, tmp_path):
+    plan = write_plan(tmp_path)
+    _, out, _ = askwise("run", plan, "--oracle", "simulated", "--set", "batch=10", "--json")
+    assert json.loads(out)["runs"][0]["labels"] == [10, 20]
+
+
+def test_validation_items_are_held_out_of_the_pool(askwise, tmp_path):
+    plan = write_plan(tmp_path, "validation = 50\n")
+    code, _, _ = askwise("run", plan, "--oracle", "simulated", "--set", "budget=10")
+    status = json.loads(askwise("status", plan, "--json")[1])["runs"][0]
+    assert (code, status["items"]) == (0, 1201 - 50)

@@ -1,0 +1,64 @@
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from tiny_plan import write_plan
+
+from askwise import planned
+from askwise.errors import InputError
+from askwise.loop.plan import make
+
+
+def test_the_classes_of_a_named_data_set_need_not_be_written(tmp_path):
+    assert planned.read_plan(write_plan(tmp_path)).classes == tuple("0123456789")
+    own = write_plan(tmp_path, 'classes = ["a", "b"]\n')
+    assert planned.read_plan(own).classes == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "outputs"),
+    [("mlp", (5,), 3), ("mlp", (1, 8, 8), 3), ("digits_cnn", (1, 8, 8), 3), ("gal_cnn", (3, 28, 28), 3)],
+)
+def test_a_network_is_made_to_fit_items_and_classes(name, shape, outputs):
+    plan = make({"classes": 3, "network": name})
+    network = planned.network(plan, torch.zeros(shape)).eval()
+    assert network(torch.zeros(2, *shape)).shape == (2, outputs)
+
+
+def test_a_network_for_squares_refuses_other_shapes():
+    plan = make({"classes": 3, "network": "gal_cnn"})
+    with pytest.raises(InputError, match="square pictures"):
+        planned.network(plan, torch.zeros(1, 28, 30))
+
+
+def test_a_plan_without_data_or_network_says_so():
+    with pytest.raises(InputError, match="names no data"):
+        planned.material(make({"classes": 3}))
+    with pytest.raises(InputError, match="names no network"):
+        planned.network(make({"classes": 3}), torch.zeros(4))
+
+
+def test_folders_of_pictures_and_npy_files_are_pools_without_labels(tmp_path):
+    Image.new("RGB", (4, 4)).save(tmp_path / "a.png")
+    np.save(tmp_path / "x.npy", np.zeros((3, 4), dtype=np.float32))
+    for data, count in ((tmp_path, 1), (tmp_path / "x.npy", 3)):
+        plan = make({"classes": 2, "data": str(data)})
+        known = planned.material(plan)
+        assert (len(known.pool), known.labels, known.test) == (count, {}, None)
+        with pytest.raises(InputError, match="no labels to simulate"):
+            planned.oracle("simulated", plan, known)
+
+
+def test_what_is_no_data_is_refused(tmp_path):
+    (tmp_path / "notes.txt").write_text("x")
+    with pytest.raises(InputError, match="no folder of pictures"):
+        planned.material(make({"classes": 2, "data": str(tmp_path / "notes.txt")}))
+    with pytest.raises(InputError, match="did you mean 'digits'"):
+        planned.material(make({"classes": 2, "data": "digit"}))
+
+
+def test_the_stored_plan_remembers_its_data(tmp_path):
+    plan = planned.read_plan(write_plan(tmp_path))
+    with planned.learner(plan, planned.material(plan), store=tmp_path / "run.db") as learner:
+        kept = learner.status().plan
+    assert (kept.data, kept.test.count, kept.batch) == ("digits", 60, 5)
