@@ -114,4 +114,4 @@ def test_batch_norm_learns_with_a_lone_last_item() -> None:
     network = nn.Sequential(nn.Linear(6, 4), nn.BatchNorm1d(4), nn.Linear(4, 2))
     x, y = torch.randn(17, 6), torch.arange(17) % 2
     fitted = aw.fit(network, (x, y), training=Training(epochs=1, batch=8))
-    assert fitted.network[1].num_batches_tracked == 2
+    assert fitted.network[1].num_batches_tracked == 3

@@ -30,7 +30,7 @@ def visits(count: int, batch: int, seed: int) -> list[list[int]]:
 
 def test_every_example_is_seen_once_an_epoch() -> None:
     seen = visits(10, 4, seed=0)
-    assert [len(batch) for batch in seen] == [4, 4, 2, 4, 4, 2]
+    assert [len(batch) for batch in seen] == [4, 3, 3, 4, 3, 3]
     first, second = [*seen[0], *seen[1], *seen[2]], [*seen[3], *seen[4], *seen[5]]
     assert sorted(first) == list(range(10))
     assert first != second
@@ -40,8 +40,9 @@ def test_the_order_follows_the_generator() -> None:
     assert visits(10, 4, seed=0) == visits(10, 4, seed=0) != visits(10, 4, seed=1)
 
 
-def test_a_lone_last_item_joins_the_batch_before_it() -> None:
-    assert _sizes(9, 4) == [4, 5]
+def test_batches_are_even_and_none_is_larger_than_asked() -> None:
+    assert _sizes(130, 64) == [44, 43, 43]  # and not 64, 64, 2
+    assert _sizes(9, 4) == [3, 3, 3]
     assert _sizes(1, 4) == [1]
     assert _sizes(8, 4) == [4, 4]
 
