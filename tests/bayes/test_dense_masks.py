@@ -54,3 +54,13 @@ def test_a_mask_with_several_scales_is_left_to_the_other_form() -> None:
     assert blocks_of(chain, drawn) is not None
     drawn["mask0"][0, 0, 0] = 0.123
     assert blocks_of(chain, drawn) is None
+
+
+@pytest.mark.parametrize("rates", [[0.3], [0.3, 0.5]])
+def test_a_second_batch_leaves_the_results_of_the_first_alone(rates: list[float]) -> None:
+    chain, drawn, _ = problem(rates, [*[40, 30][: len(rates)], 4])
+    outputs = bind(blocks_of(chain, drawn), count=T, budget=2**28)
+    first = outputs(torch.ones(N, 40))
+    before = first.clone()
+    outputs(torch.zeros(N, 40))
+    assert torch.equal(first, before)

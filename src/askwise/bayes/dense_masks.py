@@ -82,19 +82,21 @@ def bind(blocks: Sequence[Block], *, count: int, budget: int) -> Callable[[Tenso
     kept = list(map(first_layer, range(count))) if count * one.numel() * 4 <= budget else None
     most = max(map(len, rows[0]))
 
+    spaces: list[tuple[Tensor, Tensor]] = []
     widest = max(most, *(weight.shape[1] for weight, _, _ in later)) if later else most
 
-    def run(start: int, stop: int, flat: Tensor, shared: Tensor) -> Tensor:
-        hidden = flat.new_zeros(stop - start, most, flat.shape[1])
-        for number in range(start, stop):
+    def run(numbers: range, flat: Tensor, shared: Tensor, space: tuple[Tensor, Tensor]) -> Tensor:
+        hidden, gathered = space
+        start, stop = numbers.start, numbers.stop
+        for number in numbers:
             layer = kept[number] if kept is not None else first_layer(number)
-            inputs = flat.index_select(0, layer.columns)
+            inputs = torch.index_select(flat, 0, layer.columns, out=gathered[: len(layer.columns)])
             here = hidden[number - start, : len(layer.rows)]
-            torch.addmm(shared.index_select(0, layer.rows), layer.weight, inputs, out=here)
-        current = _activate(first.after, hidden)
+            torch.index_select(shared, 0, layer.rows, out=here).addmm_(layer.weight, inputs)
+        current = _activate(first.after, hidden[: stop - start])
         for weight, bias, after in later:
             current = _activate(after, torch.baddbmm(bias[start:stop], weight[start:stop], current))
-        return current
+        return current if later else current.clone()  # the space is used again
 
     def outputs(source: Tensor) -> Tensor:
         flat = source.flatten(1).t().contiguous()  # [D, n]
@@ -103,8 +105,11 @@ def bind(blocks: Sequence[Block], *, count: int, budget: int) -> Callable[[Tenso
             torch.mm(first.weight, flat, out=shared).mul_(scale)
         if first.bias is not None:
             shared += first.bias.unsqueeze(1)
-        chunk = max(1, budget // (3 * widest * flat.shape[1] * flat.element_size()))
-        parts = [run(at, min(at + chunk, count), flat, shared) for at in range(0, count, chunk)]
+        chunk = min(count, max(1, budget // (3 * widest * flat.shape[1] * flat.element_size())))
+        if not spaces:  # batches have one size, and fresh memory for each costs as much as the products
+            spaces.append((flat.new_zeros(chunk, most, flat.shape[1]), torch.empty_like(flat)))
+        ranges = [range(at, min(at + chunk, count)) for at in range(0, count, chunk)]
+        parts = [run(numbers, flat, shared, spaces[0]) for numbers in ranges]
         return (parts[0] if len(parts) == 1 else torch.cat(parts)).permute(2, 0, 1)
 
     return outputs

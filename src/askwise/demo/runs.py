@@ -5,9 +5,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from multiprocessing import get_context
-from multiprocessing.queues import Queue
+from multiprocessing.queues import SimpleQueue
 from pathlib import Path
-from queue import Empty
 
 import torch
 
@@ -49,7 +48,7 @@ def run_all(
     if not jobs:
         return
     context = get_context("spawn")  # a fork would inherit the threads of this process
-    news: Queue[News] = context.Queue()
+    news: SimpleQueue[News] = context.SimpleQueue()  # no thread of its own: sent before the run is done
     with ProcessPoolExecutor(count, context, initializer=_alone, initargs=(news,)) as pool:
         waiting = {pool.submit(_work, protocol, job) for job in jobs}
         try:
@@ -77,7 +76,7 @@ def run_one(protocol: Protocol, job: Job, *, tell: Callable[[News], None] = lamb
         ours.run(oracle=oracle(SIMULATED, plan, known), progress=watch)
 
 
-def _alone(news: "Queue[News]") -> None:
+def _alone(news: "SimpleQueue[News]") -> None:
     """One thread for this process: two runs on two cores must not fight for them."""
     torch.set_num_threads(1)
     globals()["_NEWS"] = news
@@ -87,12 +86,9 @@ def _work(protocol: Protocol, job: Job) -> None:
     run_one(protocol, job, tell=globals()["_NEWS"].put)
 
 
-def _pass_on(news: "Queue[News]", tell: Callable[[News], None]) -> None:
-    while True:
-        try:
-            tell(news.get_nowait())
-        except Empty:
-            return
+def _pass_on(news: "SimpleQueue[News]", tell: Callable[[News], None]) -> None:
+    while not news.empty():
+        tell(news.get())
 
 
 def _raise_first(done: set[Future[None]]) -> None:
