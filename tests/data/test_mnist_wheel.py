@@ -54,6 +54,7 @@ def test_a_pickle_that_calls_anything_is_stopped_before_the_call(tmp_path, monke
 @pytest.mark.parametrize(
     "content",
     [b"no gzip", packed(parts())[:-20], gzip.compress(b"no pickle"), packed((1, 2)), packed(((1, 2),) * 3)],
+    ids=["no gzip", "cut short", "no pickle", "two numbers", "no arrays"],  # gzip writes the time: no id
 )
 def test_anything_else_is_refused(content):
     with pytest.raises(CorruptError, match="the pickle of MNIST cannot be read"):
