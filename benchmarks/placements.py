@@ -106,6 +106,9 @@ def table(rows: list[dict[str, object]]) -> str:
         "",
         f"Protocol: {PROTOCOL}.",
         "",
+        "The quality rows first carried wall-clock times too, taken on a busy machine; those were taken out of "
+        "`placements.jsonl` and measured again as CPU seconds (the speed rows).",
+        "",
         "| placement | accuracy % | NLL | ECE | parameters | of these Gaussian scales | memory MB | epoch s "
         "| scoring s | suffix |",
         "|---|---|---|---|---|---|---|---|---|---|",
