@@ -2,8 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+EXAMPLES := images text_tags uci masks super_resolution gan own_network vogn_loop
 
-.PHONY: test check demo slow clean
+.PHONY: test check demo slow examples clean
 .DEFAULT_GOAL := test
 
 $(VENV)/.installed: pyproject.toml constraints.txt
@@ -23,6 +24,12 @@ check: $(VENV)/.installed
 
 demo: $(VENV)/.installed
 	$(BIN)/askwise demo
+
+# Data from ASKWISE_DATA, otherwise what can be fetched; an example says in one line what it goes without.
+examples: $(VENV)/.installed
+	-$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[text]'
+	@test -n "$$ASKWISE_DATA" || $(BIN)/askwise data fetch mnist || true
+	@set -e; for name in $(EXAMPLES); do echo "== $$name"; $(BIN)/python examples/$$name.py; done
 
 slow: $(VENV)/.installed
 	$(BIN)/python -m pytest -n 2 -m slow

@@ -42,6 +42,51 @@ CASES = {
     "no dropout": ("aw.fit(plain, (x, y), posterior=aw.mc_dropout())", "needs a network that calls dropout"),
     "label outside": ("aw.fit(net, (x, y + 2))", "label 4 at position 2 is outside the 4 classes 0 to 3"),
     "float labels": ("aw.fit(net, (x, y.float()))", "labels must be whole numbers from 0 to 3, not float32"),
+    "multi-hot labels": (
+        "aw.fit(net, (x, (x[:, :4] > 0).long()))",
+        "labels must have one axis [N], not [40, 4]; for one-hot rows use y.argmax(1), for several tags",
+    ),
+    "soft labels": (
+        "aw.fit(net, (x, torch.full((40, 4), 0.5)))",
+        "row 0 of the soft labels sums to 2, not to 1",
+    ),
+    "NaN targets": (
+        "aw.fit(net, (x, x[:, :4] / 0), task=aw.tasks.regression(tau=1.0))",
+        "the target at position 0 is not finite; leave that item out",
+    ),
+    "no log-variances": (
+        "aw.fit(net, (x, x[:, :4]), task='regression')",
+        "gives 4 numbers per item and should give 8 (means, then log-variances)",
+    ),
+    "unknown tag": (
+        "aw.fit(net, (x, torch.full((40, 4), 2)), task='multilabel')",
+        "tag 0 of the item at position 0 is 2; a tag is 0 or 1",
+    ),
+    "too many tags": (
+        "aw.fit(net, (x, torch.zeros(40, 9)), task='multilabel')",
+        "labels have 9 tags, and the network gives 4",
+    ),
+    "classes for tags": ("aw.fit(net, (x, y), task='multilabel')", "0 or 1 for each tag [N, 4], not [40]"),
+    "masks of another size": (
+        "aw.fit(masks, (x.view(40, 1, 2, 3), torch.zeros(40, 4, 3).long()), task='segmentation')",
+        "masks are 4 x 3 and the network's outputs 2 x 3; bring them to one size",
+    ),
+    "void pixels": (
+        "aw.fit(masks, (x.view(40, 1, 2, 3), torch.full((40, 2, 3), 255)), task='segmentation')",
+        "is outside the 4 classes 0 to 3; for unknown pixels say ignore=255",
+    ),
+    "logits for masks": ("aw.fit(net, (x, y), task='segmentation')", "gives logits [N, C, H, W], not [1, 4]"),
+    "balanced numbers": (
+        "aw.fit(net, (x, x[:, :4]), task=aw.tasks.regression(tau=1.0), "
+        "training=aw.Training(balance='weights'))",
+        "regression has no classes to balance",
+    ),
+    "unknown augmentation": ("aw.Training(augment='flop')", "did you mean 'flip'?"),
+    "flipped vectors": (
+        "aw.fit(net, (x, y), training=aw.Training(augment='flip'))",
+        "flip moves images [n, channels, H, W], not",
+    ),
+    "nothing to measure": ("aw.measure(f, x)", "data to measure on must be a pair (x, y), not Tensor"),
     "text labels": ("aw.fit(net, (x, ['a'] * 40))", "labels must be numbers"),
     "lengths differ": ("aw.fit(net, (x, y[:5]))", "inputs and labels differ in length: 40 and 5"),
     "nothing to learn": ("aw.fit(net, (x[:0], y[:0]))", "no labelled examples"),
@@ -59,6 +104,7 @@ PROGRAM = """
 import json, sys, torch, askwise as aw
 torch.manual_seed(0)
 x, y = torch.randn(40, 6), torch.arange(40) % 4
+masks = torch.nn.Sequential(torch.nn.Conv2d(1, 4, 1))
 net, plain = aw.nets.mlp(6, 4, hidden=(8,), dropout=0.5), aw.nets.mlp(6, 4, hidden=(8,))
 f = aw.fit(net, (x, y), training=aw.Training(epochs=1))
 lp = aw.log_probs(f, x, draws=3)

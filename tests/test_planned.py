@@ -5,6 +5,7 @@ from PIL import Image
 from tiny_plan import write_plan
 
 from askwise import planned
+from askwise.data import Dataset
 from askwise.errors import InputError
 from askwise.loop.plan import make
 
@@ -62,3 +63,17 @@ def test_the_stored_plan_remembers_its_data(tmp_path):
     with planned.learner(plan, planned.material(plan), store=tmp_path / "run.db") as learner:
         kept = learner.status().plan
     assert (kept.data, kept.test.count, kept.batch) == ("digits", 60, 5)
+
+
+def test_data_of_another_kind_than_pictures_with_one_class_is_refused(tmp_path, monkeypatch):
+    texts = Dataset(
+        "trec", ("a", "b"), ["Who ?"], torch.zeros(1).long(), ("1",), ["?"], torch.zeros(1).long(), ("2",)
+    )
+    monkeypatch.setattr(planned, "load", lambda *_, **__: texts)
+    with pytest.raises(
+        InputError, match="trec holds texts for classification; a plan in a file takes pictures"
+    ):
+        planned.material(make({"classes": 2, "data": "trec"}))
+    (tmp_path / "plan.toml").write_text('data = "uci/yacht"\n')
+    with pytest.raises(InputError, match="uci/yacht has no classes, and a plan in a file needs some"):
+        planned.read_plan(tmp_path / "plan.toml")

@@ -9,19 +9,33 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from askwise import data as data
     from askwise import nets as nets
+    from askwise import optim as optim
     from askwise import oracle as oracle
     from askwise import pool as pool
+    from askwise import tasks as tasks
     from askwise.acquire import score as score
     from askwise.bayes.fit import fit as fit
     from askwise.bayes.fitted import Fitted as Fitted
     from askwise.bayes.fitted import load as load
+    from askwise.bayes.measure import measure as measure
     from askwise.bayes.posteriors.bbb import Config as bbb
+    from askwise.bayes.posteriors.ensemble import Config as ensemble
+    from askwise.bayes.posteriors.ivon import Config as ivon
+    from askwise.bayes.posteriors.laplace import Config as laplace
     from askwise.bayes.posteriors.mc_dropout import Config as mc_dropout
     from askwise.bayes.posteriors.point import Config as point
+    from askwise.bayes.posteriors.swag import Config as swag
+    from askwise.bayes.posteriors.vbll import Config as vbll
+    from askwise.bayes.posteriors.vogn import Config as vogn
     from askwise.bayes.predict import features as features
     from askwise.bayes.predict import log_probs as log_probs
+    from askwise.bayes.predict import moments as moments
     from askwise.bayes.predict import predict as predict
     from askwise.bayes.predict import score_pool as score_pool
+    from askwise.bayes.prune import prune as prune
+    from askwise.bayes.prune import sparsity as sparsity
+    from askwise.bayes.prune_filters import prune_filters as prune_filters
+    from askwise.bayes.recalibrate import recalibrate as recalibrate
     from askwise.loop.learner import Learner as Learner
     from askwise.selection import select as select
     from askwise.store.facts import CANNOT_TELL as CANNOT_TELL
@@ -38,19 +52,33 @@ _HOMES = {
     "Training": "askwise.train:Training",
     "bbb": "askwise.bayes.posteriors.bbb:Config",
     "data": "askwise.data:",
+    "ensemble": "askwise.bayes.posteriors.ensemble:Config",
     "features": "askwise.bayes.predict:features",
     "fit": "askwise.bayes.fit:fit",
+    "ivon": "askwise.bayes.posteriors.ivon:Config",
+    "laplace": "askwise.bayes.posteriors.laplace:Config",
     "load": "askwise.bayes.fitted:load",
     "log_probs": "askwise.bayes.predict:log_probs",
     "mc_dropout": "askwise.bayes.posteriors.mc_dropout:Config",
+    "measure": "askwise.bayes.measure:measure",
+    "moments": "askwise.bayes.predict:moments",
     "nets": "askwise.nets:",
+    "optim": "askwise.optim:",
     "oracle": "askwise.oracle:",
     "point": "askwise.bayes.posteriors.point:Config",
     "pool": "askwise.pool:",
     "predict": "askwise.bayes.predict:predict",
+    "prune": "askwise.bayes.prune:prune",
+    "prune_filters": "askwise.bayes.prune_filters:prune_filters",
+    "recalibrate": "askwise.bayes.recalibrate:recalibrate",
     "score": "askwise.acquire:score",
     "score_pool": "askwise.bayes.predict:score_pool",
     "select": "askwise.selection:select",
+    "sparsity": "askwise.bayes.prune:sparsity",
+    "swag": "askwise.bayes.posteriors.swag:Config",
+    "tasks": "askwise.tasks:",
+    "vbll": "askwise.bayes.posteriors.vbll:Config",
+    "vogn": "askwise.bayes.posteriors.vogn:Config",
 }
 
 __all__ = sorted([*_HOMES, "__version__"])

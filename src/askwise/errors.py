@@ -59,14 +59,14 @@ def check_options(
         choose(f"option of {owner}:", option, known)
 
 
-def at_least_zero(name: str, value: float) -> float:
+def at_least_zero(name: str, value: int | float) -> int | float:
     """`value`, if it is a finite number of at least zero."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
         raise InputError(f"{name} must be a finite number of at least 0, not {value!r}")
     return value
 
 
-def above_zero(name: str, value: float) -> float:
+def above_zero(name: str, value: int | float) -> int | float:
     """`value`, if it is a finite number above zero."""
     if at_least_zero(name, value) == 0:
         raise InputError(f"{name} must be above 0")

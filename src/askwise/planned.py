@@ -102,10 +102,20 @@ def _own_classes(path: Path) -> list[str]:
     if "classes" in written or data not in NAMES:
         return []
     classes = STORED[data].classes if data in STORED else tuple("0123456789")
+    if not classes:
+        raise InputError(
+            f"{data} has no classes, and a plan in a file needs some: use aw.fit with task='regression'"
+        )
     return [f"classes={json.dumps(list(classes))}"]
 
 
 def _known(data: Dataset) -> Material:
+    if data.task != "classification" or isinstance(data.train_x, list) or isinstance(data.test_x, list):
+        what = f"texts for {data.task}" if isinstance(data.train_x, list) else f"data for {data.task}"
+        raise InputError(
+            f"{data.name} holds {what}; a plan in a file takes pictures with one class each: use aw.Learner"
+        )
+
     def named(labels: Tensor) -> list[str]:
         return [data.classes[label] for label in labels.tolist()]
 

@@ -13,8 +13,11 @@ from torch import Tensor
 LogProbs: TypeAlias = Float[Tensor, "N T *sites C"]
 """Log-probabilities of every class, for each item under each draw."""
 
+Moments: TypeAlias = Float[Tensor, "N T D 2"]
+"""Mean and log-variance of the Gaussian that each draw predicts for every number of an item."""
+
 SiteScores: TypeAlias = Float[Tensor, "N *sites"]
-"""One score per site; `sites` is empty for classification."""
+"""One score per site; `sites` is empty for classification, the numbers [D] for regression."""
 
 Scores: TypeAlias = Float[Tensor, " N"]
 """One score per item; higher means ask first."""

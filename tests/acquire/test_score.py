@@ -40,12 +40,27 @@ def test_no_argument_is_dropped_in_silence(name, options, message):
         score(name, brute_force.predictions(4, 5, 6), **options)
 
 
-@pytest.mark.parametrize("name", [n for n, a in ACQUISITIONS.items() if a.needs != "ids"])
-def test_every_acquisition_refuses_probabilities(name):
+@pytest.mark.parametrize("name", [n for n, a in ACQUISITIONS.items() if a.needs in ("log_probs", "targets")])
+def test_every_acquisition_of_classes_refuses_probabilities(name):
     log_probs = brute_force.predictions(4, 5, 6)
     targets = {"targets": log_probs} if name == "epig" else {}
     with pytest.raises(InputError, match=r"log_probs.log\(\)"):
         score(name, log_probs.exp(), **targets)
+
+
+@pytest.mark.parametrize("name", [n for n, a in ACQUISITIONS.items() if a.needs == "moments"])
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [
+        (None, r"needs moments \[N, T, D, 2\]"),
+        (brute_force.predictions(4, 5, 6), r"moments must be \[N, T, D, 2\]"),
+        (torch.zeros(4, 5, 1, 2).long(), "floating-point"),
+        (torch.full((4, 5, 1, 2), torch.nan), "finite"),
+    ],
+)
+def test_every_acquisition_of_numbers_refuses_what_is_no_moments(name, found, message):
+    with pytest.raises(InputError, match=message):
+        score(name, found)
 
 
 def test_half_precision_is_scored_in_float32():

@@ -6,7 +6,7 @@ from tiny_plan import write_plan
 
 import askwise as aw
 
-COMMANDS = ["demo", "run", "status", "report", "data", "plan", "doctor", "version"]
+COMMANDS = ["demo", "run", "status", "report", "compare", "data", "plan", "doctor", "version"]
 
 
 def test_help_names_every_command_and_loads_no_torch():

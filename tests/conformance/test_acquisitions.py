@@ -1,6 +1,7 @@
 """One suite over every acquisition in the table: to add one is to pass this."""
 
 import inspect
+import math
 
 import brute_force
 import pytest
@@ -10,10 +11,22 @@ from askwise.acquire import ACQUISITIONS, score
 
 SHAPES = [(6, 5, 4), (6, 1, 4), (6, 5, 3, 2), (4, 5, 3, 2, 4), (1, 5, 4), (0, 5, 4)]
 PREDICTING = [name for name, acquisition in ACQUISITIONS.items() if acquisition.needs != "ids"]
+OF_NUMBERS = [name for name, acquisition in ACQUISITIONS.items() if acquisition.needs == "moments"]
+
+
+def moments(items, draws, numbers, *, seed=0, dtype=torch.float64):
+    """Means and log-variances at random."""
+    rng = torch.Generator().manual_seed(seed)
+    return torch.randn(items, draws, numbers, 2, generator=rng, dtype=torch.float64).to(dtype)
 
 
 def inputs(name, shape, *, seed=0, certain=0.3, dtype=torch.float64):
-    """The arguments of `score` for one acquisition."""
+    """The arguments of `score` for one acquisition, made for what it needs: classes, or numbers.
+
+    Of numbers an item has as many as the shape has sites.
+    """
+    if ACQUISITIONS[name].needs == "moments":
+        return {"log_probs": moments(*shape[:2], math.prod(shape[2:-1]), seed=seed, dtype=dtype)}
     arguments = {"log_probs": brute_force.predictions(*shape, seed=seed, certain=certain).to(dtype)}
     if ACQUISITIONS[name].needs == "targets":
         arguments["targets"] = brute_force.predictions(3, shape[1], 4, seed=seed + 1, certain=certain).to(
@@ -26,8 +39,10 @@ def inputs(name, shape, *, seed=0, certain=0.3, dtype=torch.float64):
 @pytest.mark.parametrize("name", ACQUISITIONS)
 def test_scores_are_finite_one_for_each_item_and_site(name, shape):
     scores = score(name, **inputs(name, shape))
-    expected = shape[:1] if name == "random" else (shape[0], *shape[2:-1])
-    assert scores.shape == expected
+    expected = (shape[0], *shape[2:-1])
+    if ACQUISITIONS[name].needs == "moments":
+        expected = (shape[0], math.prod(shape[2:-1]))
+    assert scores.shape == (shape[:1] if name == "random" else expected)
     assert scores.isfinite().all()
 
 
@@ -63,7 +78,7 @@ def test_the_order_of_draws_does_not_matter(name):
     assert torch.allclose(score(name, **turned), before)
 
 
-@pytest.mark.parametrize("name", PREDICTING)
+@pytest.mark.parametrize("name", [name for name in PREDICTING if name not in OF_NUMBERS])
 def test_the_order_of_classes_does_not_matter(name):
     arguments = inputs(name, (6, 5, 4))
     before = score(name, **arguments)
@@ -71,10 +86,21 @@ def test_the_order_of_classes_does_not_matter(name):
     assert torch.allclose(score(name, **arguments), before)
 
 
+@pytest.mark.parametrize("name", OF_NUMBERS)
+def test_a_number_is_scored_for_itself_wherever_it_lies(name):
+    arguments = inputs(name, (6, 5, 4, 2))
+    before = score(name, **arguments)
+    order = [2, 0, 3, 1]
+    arguments["log_probs"] = arguments["log_probs"][:, :, order]
+    assert torch.allclose(score(name, **arguments), before[:, order])
+    arguments["log_probs"] = arguments["log_probs"] + torch.tensor([7.0, 0.0])  # every mean moved alike
+    assert torch.allclose(score(name, **arguments), before[:, order])
+
+
 @pytest.mark.parametrize("name", PREDICTING)
 def test_a_draw_more_often_changes_nothing_when_all_are(name):
     arguments = inputs(name, (6, 5, 4))
-    doubled = {key: value.repeat(1, 2, 1) for key, value in arguments.items()}
+    doubled = {key: torch.cat([value, value], dim=1) for key, value in arguments.items()}
     assert torch.allclose(score(name, **doubled), score(name, **arguments), atol=1e-9)
 
 
@@ -89,8 +115,11 @@ def test_memory_layout_does_not_matter(name):
 @pytest.mark.parametrize("name", PREDICTING)
 def test_an_item_that_is_sure_under_every_draw_scores_zero(name):
     arguments = inputs(name, (3, 5, 4))
-    arguments["log_probs"] = torch.eye(4, dtype=torch.float64)[:3].log()[:, None].expand(3, 5, 4)
-    assert score(name, **arguments).tolist() == pytest.approx([0, 0, 0], abs=1e-12)
+    sure = torch.eye(4, dtype=torch.float64)[:3].log()[:, None].expand(3, 5, 4)
+    if name in OF_NUMBERS:  # sure of the weights: every draw says the same
+        sure = moments(3, 1, 1).expand(3, 5, 1, 2)
+    arguments["log_probs"] = sure
+    assert score(name, **arguments).flatten().tolist() == pytest.approx([0, 0, 0], abs=1e-12)
 
 
 @pytest.mark.parametrize("name", ACQUISITIONS)

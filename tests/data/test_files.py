@@ -3,7 +3,7 @@ import gzip
 import pytest
 from tiny_data import digest
 
-from askwise.data.files import find, read, verify
+from askwise.data.files import find, published, read, verify, verify_file
 from askwise.errors import CorruptError
 
 
@@ -39,3 +39,18 @@ def test_the_checksum_decides(tmp_path):
     verify(b"content", digest=digest(b"content"), path=tmp_path / "a")
     with pytest.raises(CorruptError, match="a is not the published file: SHA-256"):
         verify(b"contenu", digest=digest(b"content"), path=tmp_path / "a")
+
+
+def test_a_whole_file_is_checked_where_it_lies(tmp_path):
+    (tmp_path / "a").write_bytes(b"content")
+    verify_file(tmp_path / "a", digest=digest(b"content"))
+    with pytest.raises(CorruptError, match="a is not the published file: SHA-256"):
+        verify_file(tmp_path / "a", digest=digest(b"contenu"))
+    with pytest.raises(CorruptError, match="b is missing"):
+        verify_file(tmp_path / "b", digest=digest(b"content"))
+
+
+def test_what_was_published_is_read_packed_or_not(tmp_path):
+    (tmp_path / "a.gz").write_bytes(gzip.compress(b"content"))
+    path, content = published(tmp_path, "a", digest=digest(b"content"), limit=100)
+    assert (path, content) == (tmp_path / "a.gz", b"content")

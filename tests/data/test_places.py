@@ -54,6 +54,18 @@ def test_missing_data_says_what_to_do():
         locate("mnist", ["a"])
 
 
+def test_data_that_no_package_holds_says_where_to_put_it():
+    with pytest.raises(
+        InputError, match="no package holds it: put a, b into DIR/uci and point to it with --data"
+    ):
+        locate("uci/yacht", ["a", "b"], packaged=False)
+
+
+def test_a_name_with_a_slash_lies_in_the_folder_of_its_first_part(tmp_path):
+    folder = put(tmp_path / "uci", "yacht.npz")
+    assert locate("uci/yacht", ["yacht.npz"], data_dir=tmp_path) == folder
+
+
 def test_a_part_of_the_files_is_not_mistaken_for_all(tmp_path):
     put(tmp_path / "mnist", "a")
     with pytest.raises(CorruptError, match=r"mnist in .* lacks b, c"):

@@ -20,6 +20,7 @@ LABELS = _RNG.integers(0, 3, size=60)
 POINTS = (np.eye(3)[LABELS] @ _RNG.normal(size=(3, 4)) * 3 + _RNG.normal(size=(60, 4))).astype(np.float32)
 IDS = [f"point-{number:02d}" for number in range(60)]
 TRUTH = {name: CLASSES[label] for name, label in zip(IDS, LABELS, strict=True)}
+HELD = (POINTS[40:50], [CLASSES[label] for label in LABELS[40:50]])
 POSTERIORS = {"bbb": bbb.Config(last=1), "mc_dropout": mc_dropout.Config(), "point": point.Config()}
 FAST = Training(epochs=5, batch=8)
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import torch
-from small_run import IDS, POINTS, POSTERIORS, TRUTH, learner, pool
+from small_run import CLASSES, HELD, IDS, POINTS, POSTERIORS, TRUTH, learner, pool
 from torch import nn
 
-from askwise.errors import TrainingError
+from askwise.errors import InputError, TrainingError
 from askwise.loop.decide import Stop
 from askwise.store import SKIP
 from askwise.store.facts import Snapshot
@@ -91,3 +91,41 @@ def test_a_loss_that_is_not_finite_stops_with_round_step_and_items_and_the_last_
         assert len(run.rounds()) == 1
         run._setting.fitted = None
         assert run.predict(torch.from_numpy(POINTS[40:])).mean.isfinite().all()
+
+
+def temperatures(run):
+    run.run(oracle=TRUTH)
+    return [past.metrics["validation"].get("temperature") for past in run.rounds()]
+
+
+def test_models_are_recalibrated_where_there_are_validation_data_unless_told_not_to():
+    used = temperatures(learner(validation=HELD, budget=7))
+    assert len(used) == 2
+    assert all(value > 0 and value != 1 for value in used)
+    assert temperatures(learner(validation=HELD, budget=7, recalibrate=True)) == used
+    assert temperatures(learner(validation=HELD, budget=7, recalibrate=False)) == [None, None]
+
+
+def test_a_round_is_measured_and_its_model_kept_with_its_temperature(folder):
+    rounds = {}
+    for choice in (None, False):
+        with learner(folder / f"{choice}.db", validation=HELD, budget=4, recalibrate=choice) as run:
+            run.run(oracle=TRUTH)
+            [rounds[choice]] = run.rounds()
+            run._setting.fitted = None
+            kept = run._setting.model()
+            assert kept.temperature == rounds[choice].metrics["validation"].get("temperature", 1.0)
+            found = run.predict(torch.from_numpy(POINTS[40:50]))
+        truth = torch.tensor([CLASSES.index(label) for label in HELD[1]])
+        nll = -found.mean.gather(1, truth[:, None]).log().mean().item()
+        assert nll == pytest.approx(rounds[choice].metrics["validation"]["nll"], rel=1e-5)
+    calibrated, plain = (rounds[choice].metrics for choice in (None, False))
+    assert calibrated["validation"]["nll"] < plain["validation"]["nll"]
+    assert calibrated["test"]["nll"] != plain["test"]["nll"]
+    assert rounds[None].weights != rounds[False].weights
+
+
+def test_recalibration_without_validation_data_is_refused_before_anything_is_asked(folder):
+    with pytest.raises(InputError, match="recalibrate needs validation data"):
+        learner(folder / "run.db", recalibrate=True)
+    assert not (folder / "run.db").exists()

@@ -2,7 +2,9 @@ import pytest
 from pydantic import ValidationError
 
 from askwise.errors import InputError
+from askwise.loop.configs import training_table
 from askwise.loop.plan import USES, Plan, make, override, read
+from askwise.train import Training
 
 TOML = """
 classes = ["cat", "dog"]
@@ -32,6 +34,15 @@ def test_a_plan_in_a_file_is_the_plan_in_arguments(path):
             "training": {"epochs": 20},
         }
     )
+
+
+def test_a_function_that_augments_cannot_be_written_into_a_plan():
+    def double(inputs, labels, rng):
+        return inputs * 2, labels
+
+    assert training_table(Training(augment=("flip",)))["augment"] == ("flip",)
+    with pytest.raises(InputError, match="a function cannot be written into a plan"):
+        training_table(Training(augment=double))
 
 
 def test_a_plan_survives_being_written_down(path):

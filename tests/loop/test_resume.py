@@ -9,7 +9,7 @@ import time
 from functools import partial
 
 import pytest
-from small_run import IDS, POINTS, TRUTH, in_child, learner, network, outcome, pool
+from small_run import HELD, IDS, POINTS, TRUTH, in_child, learner, network, outcome, pool
 
 from askwise.errors import CorruptError, InputError, StoreError
 from askwise.store.facts import Segment
@@ -28,10 +28,11 @@ WAYS = {
         "select": "power",
         "posterior": {"name": "mc_dropout"},
     },
+    "recalibrated": {"budget": 7, "train": "warm", "validation": HELD},
 }
 
 
-STRIDE = {"scratch": 2, "warm": 5, "eager": 7}  # the slow proof below leaves out nothing
+STRIDE = {"scratch": 2, "warm": 5, "eager": 7, "recalibrated": 7}  # the slow proof below leaves out nothing
 
 
 def complete(path, on_write=None, **changes):

@@ -4,7 +4,7 @@ import torch
 
 from askwise.errors import InputError
 from askwise.math import checks
-from askwise.math.checks import check_features, check_log_probs
+from askwise.math.checks import check_features, check_log_probs, check_moments
 
 
 def good(*shape):
@@ -85,3 +85,27 @@ def test_features_of_another_width_are_refused():
     assert check_features(torch.ones(2, 3), width=3).shape == (2, 3)
     with pytest.raises(InputError, match="labelled must have 4 columns like the pool's features, not 3"):
         check_features(torch.ones(2, 3), name="labelled", width=4)
+
+
+def test_finite_moments_pass_unchanged():
+    moments = torch.zeros(3, 2, 1, 2)
+    assert check_moments(moments) is moments
+    assert len(check_moments(moments[:0])) == 0
+    assert check_moments(moments.half()).dtype == torch.float32
+
+
+@pytest.mark.parametrize(
+    ("moments", "message"),
+    [
+        ([[1.0]], "not list"),
+        (torch.zeros(3, 2, 1, 2).long(), "int64"),
+        (torch.zeros(3, 2, 2), r"must be \[N, T, D, 2\], .* not \[3, 2, 2\]"),
+        (torch.zeros(3, 2, 1, 3), r"not \[3, 2, 1, 3\]"),
+        (torch.zeros(3, 0, 1, 2), r"not \[3, 0, 1, 2\]"),
+        (torch.full((3, 2, 1, 2), torch.inf), "finite"),
+    ],
+)
+def test_what_is_no_moments_is_refused_in_one_line(moments, message):
+    with pytest.raises(InputError, match=message) as refused:
+        check_moments(moments)
+    assert "\n" not in str(refused.value)

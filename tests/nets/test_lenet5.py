@@ -30,3 +30,11 @@ def test_the_activation_is_a_choice():
 def test_another_size_is_refused():
     with pytest.raises(InputError, match="32 x 32 or 28 x 28, not size=8"):
         lenet5(size=8)
+
+
+def test_dropout_follows_each_stage_but_the_last():
+    stages = [name for name, _ in lenet5(dropout=0.2).named_children()]
+    before = [stages[at - 1] for at, name in enumerate(stages) if name.startswith("dropout")]
+    assert before == ["pool1", "pool2", "act3", "act4"]
+    assert not any(isinstance(module, nn.Dropout) for module in lenet5())
+    assert lenet5().state_dict().keys() == lenet5(dropout=0.2).state_dict().keys()

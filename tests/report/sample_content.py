@@ -106,6 +106,7 @@ def sample() -> Content:
         asked=questions(180),
         unsure=still_unsure(20),
         confusion=confusion(),
+        recall=tuple(row[place] / sum(row) for place, row in enumerate(confusion())),
         balance=(17, 23, 15, 22, 19, 18, 12, 20, 31, 23),
         times=tuple(
             Spent(

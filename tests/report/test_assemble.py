@@ -25,6 +25,7 @@ def test_details_are_those_of_the_first_run_and_curves_those_of_all():
     assert [c.ece for c in content.calibration] == [0.1] * 3
     assert [one.count for one in content.calibration[0].bins] == [10]  # the empty bin is left out
     assert content.confusion == [[4, 1], [2, 3]]
+    assert content.recall == [0.8, 0.6]
     assert content.times[0] == Spent(1, {"train": 1.0, "score": 0.5})
 
 

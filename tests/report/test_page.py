@@ -25,6 +25,7 @@ def poisoned() -> Content:
         asked=[shown, dataclasses.replace(shown, text=None, picture=b"<script>")],
         unsure=[dataclasses.replace(shown, text=None)],
         confusion=[[3, 1], [0, 2]],
+        recall=[0.75, 1.0],
         balance=[3, 2],
         times=[Spent(1, {EVIL: 1.0})],
         plan={EVIL: {EVIL: EVIL}},
@@ -77,7 +78,7 @@ def test_headings_go_down_one_step_at_a_time(page):
 
 def test_links_lead_to_sections(page):
     anchors = [a["id"] for _, a in page.elements if a.get("id")]
-    assert len(anchors) == len(set(anchors)) == 8
+    assert len(anchors) == len(set(anchors)) == 9
     assert [a["href"] for a in page.all("a")] == [f"#{anchor}" for anchor in anchors]
 
 

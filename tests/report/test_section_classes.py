@@ -25,5 +25,13 @@ def test_a_hundred_classes_get_their_mistakes_and_no_matrix():
     assert "class 3 taken for class 4: 1" in page.text
 
 
+def test_the_recall_of_every_class_is_told_and_none_is_made_up():
+    content = Content(curves=[], classes=["cat", "dog", "emu"], recall=[0.5, 1.0, None])
+    told = read(classes.recall(content)).replace("\u202f", " ")
+    assert "cat50.0 %dog100.0 %emunone in the test" in told
+    assert "the mean, 75.0 %" in told
+    assert classes.recall(Content(curves=[], classes=["cat"], recall=[None])) == ""
+
+
 def test_no_labels_have_no_balance():
     assert classes.balance(Content(curves=[], classes=["a"], balance=[0])) == ""

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from askwise.errors import InputError
-from askwise.train import Training, examples, train
+from askwise.train import Adam, Training, examples, train
 from askwise.train.epochs import _sizes
 
 
@@ -19,7 +19,7 @@ def visits(count: int, batch: int, seed: int) -> list[list[int]]:
     data = examples((torch.ones(count, 1), torch.arange(count)))
     train(
         step,
-        [weight],
+        Adam([weight], lr=1e-3),
         data,
         training=Training(epochs=2, batch=batch),
         rng=torch.Generator().manual_seed(seed),
@@ -57,7 +57,7 @@ def test_the_history_is_the_mean_over_examples() -> None:
     data = examples((torch.arange(5.0)[:, None], torch.arange(5)))
     history = train(
         lambda inputs, labels, number: {"loss": inputs.mean() + 0 * weight.sum()},
-        [weight],
+        Adam([weight], lr=1e-3),
         data,
         training=Training(epochs=1, batch=3),
         rng=torch.Generator().manual_seed(0),

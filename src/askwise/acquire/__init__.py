@@ -11,20 +11,21 @@ from askwise.acquire.epig import epig
 from askwise.acquire.margin import margin
 from askwise.acquire.max_entropy import max_entropy
 from askwise.acquire.mean_std import mean_std
+from askwise.acquire.numbers import gaussian_bald, variance_of_means
 from askwise.acquire.random import random
 from askwise.acquire.top_u import top_u
 from askwise.acquire.variation_ratios import least_confidence, variation_ratios
 from askwise.errors import InputError, check_options, choose
-from askwise.math.checks import check_log_probs
+from askwise.math.checks import check_log_probs, check_moments
 from askwise.types import SiteScores
 
 
 @dataclass(frozen=True)
 class Acquisition:
-    """A function, and what it needs: only `ids`, `log_probs`, or `targets` as well."""
+    """A function, and what it needs: only `ids`, `log_probs`, `targets` as well, or `moments`."""
 
     function: Callable[..., SiteScores]
-    needs: Literal["ids", "log_probs", "targets"] = "log_probs"
+    needs: Literal["ids", "log_probs", "targets", "moments"] = "log_probs"
 
 
 ACQUISITIONS: dict[str, Acquisition] = {
@@ -37,6 +38,8 @@ ACQUISITIONS: dict[str, Acquisition] = {
     "margin": Acquisition(margin),
     "top_u": Acquisition(top_u),
     "epig": Acquisition(epig, needs="targets"),
+    "variance_of_means": Acquisition(variance_of_means, needs="moments"),
+    "gaussian_bald": Acquisition(gaussian_bald, needs="moments"),
 }
 
 
@@ -51,7 +54,8 @@ def score(
 ) -> SiteScores:
     """The score of every item and site [N, *sites] under a named acquisition; higher = ask first.
 
-    `ids` and `seed` matter to `random` alone, `targets` to `epig` alone.
+    `ids` and `seed` matter to `random` alone, `targets` to `epig` alone; the scores of numbers take
+    moments [N, T, D, 2] where the others take log-probabilities.
     """
     acquisition = ACQUISITIONS[choose("acquisition", name, ACQUISITIONS)]
     check_options(f"acquisition {name!r}", acquisition.function, options, given=("seed", "targets"))
@@ -60,7 +64,10 @@ def score(
     if acquisition.needs == "ids":
         return acquisition.function(_ids(name, ids, log_probs), seed=seed)
     if log_probs is None:
-        raise InputError(f"acquisition {name!r} needs log_probs [N, T, *sites, C]")
+        wanted = "moments [N, T, D, 2]" if acquisition.needs == "moments" else "log_probs [N, T, *sites, C]"
+        raise InputError(f"acquisition {name!r} needs {wanted}")
+    if acquisition.needs == "moments":
+        return acquisition.function(check_moments(log_probs), **options)
     log_probs = check_log_probs(log_probs)
     if acquisition.needs == "targets":
         if targets is None:

@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import torch
@@ -10,9 +11,9 @@ from torch import nn
 from askwise.bayes.fitted import Fitted
 from askwise.bayes.learning import Job, Learned, State
 from askwise.bayes.posteriors import Config, bbb, home
+from askwise.bayes.reset import reset
 from askwise.bayes.trace import outputs_of
 from askwise.errors import InputError, choose
-from askwise.seeding import derive
 from askwise.tasks import Task, named
 from askwise.train import Training, examples
 
@@ -34,16 +35,22 @@ def fit(
 
     `network` itself is left as it is. Learning starts from its weights as given, from new ones
     ("scratch", drawn from the seed; frozen parameters stay), or goes on from an earlier Fitted:
-    its weights and variational parameters, not its optimiser. `posterior` is bbb(last=1) by default.
+    its weights and what its posterior keeps (vogn and ivon keep their averages and step counts, Adam's
+    are begun anew). `posterior` is bbb(last=1) by default.
     """
     config = posterior if posterior is not None else bbb.Config(last=1)
     file, kind, labelled = home(config), named(task), examples(data, ids=ids)
     own, state = _start(network, start, config, seed)
     place = _device(device)
     own.to(place)
-    job = Job(labelled, kind, training or Training(), seed, place, progress, state)
-    log_probs = kind.log_probs(outputs_of(own, job.example).unsqueeze(1))
-    kind.labels(labelled.labels, log_probs.shape[-1])
+    outputs = outputs_of(own, labelled.first.to(place))
+    kind.predictive(outputs.unsqueeze(1))
+    shape, how = tuple(outputs.shape[1:]), training or Training()
+    labels = kind.labels(labelled.labels, shape)
+    chances = kind.chances(labels) if how.balance == "resample" else None
+    weights = kind.class_weights(labels, shape) if how.balance == "weights" else None
+    labelled = replace(labelled, labels=labels, chances=chances)
+    job = Job(labelled, kind, how, seed, place, progress, state, start == "scratch", weights)
     learned: Learned = file.fit(own, config, job)
     own.to(memory_format=torch.contiguous_format)  # type: ignore[call-overload]
     return Fitted(own.eval(), config, kind, learned.state, learned.history)
@@ -59,25 +66,8 @@ def _start(network: nn.Module, start: Fitted | str, config: Config, seed: int) -
         return copy.deepcopy(start.network), start.state
     own = copy.deepcopy(network)
     if choose("start", start, ("given", "scratch")) == "scratch":
-        _reset(own, seed)
+        reset(own, seed)
     return own, {}
-
-
-def _reset(network: nn.Module, seed: int) -> None:
-    """New weights for every module that is not frozen; refused where a module cannot make them."""
-    with torch.random.fork_rng():
-        torch.manual_seed(derive(seed, "reset"))
-        for name, module in network.named_modules():
-            own = [p for p in module.parameters(recurse=False) if p.requires_grad]
-            reset = getattr(module, "reset_parameters", None) or getattr(module, "_reset_parameters", None)
-            if own and reset is None:
-                kind = type(module).__name__
-                raise InputError(
-                    f"{name or 'the network'} ({kind}) has parameters of its own and no reset_parameters(); "
-                    "add that method, freeze them, or use start='given'"
-                )
-            if own and reset is not None:
-                reset()
 
 
 def _device(name: str) -> torch.device:

@@ -16,7 +16,7 @@ from askwise import nets
 from askwise.bayes.learning import State
 from askwise.bayes.posteriors import POSTERIORS, Config
 from askwise.bayes.program import Program
-from askwise.errors import CorruptError, InputError, choose
+from askwise.errors import CorruptError, InputError, above_zero, choose
 from askwise.tasks import TASKS, Task
 from askwise.train import History
 
@@ -33,8 +33,14 @@ class Fitted:
     task: Task
     state: State
     history: History = field(repr=False)
+    temperature: float = 1.0
+    """Probabilities of every draw are raised to the power 1 / temperature; `recalibrate` chooses it."""
     programs: dict[Any, Program] = field(default_factory=dict, repr=False, compare=False)
     """How to predict on items of each shape: a cache, made when first needed."""
+
+    def __post_init__(self) -> None:
+        if above_zero("temperature", self.temperature) != 1 and self.task.supplies != "log_probs":
+            raise InputError(f"the task {self.task.name!r} has no classes, so it takes no temperature")
 
     def tensors(self) -> dict[str, Tensor]:
         """Every stored tensor by name: the network's own and the posterior's."""
@@ -42,8 +48,11 @@ class Fitted:
         return {**own, **{f"posterior.{name}": tensor for name, tensor in self.state.items()}}
 
     def digest(self) -> str:
-        """SHA-256 of all weights and the posterior's state."""
-        total = hashlib.sha256()
+        """SHA-256 of all weights, the posterior's state and the temperature.
+
+        A temperature of 1 leaves no trace: models from before there was one keep their digest.
+        """
+        total = hashlib.sha256(b"" if self.temperature == 1 else f"temperature {self.temperature!r}".encode())
         for name, tensor in sorted(self.tensors().items()):
             total.update(f"{name} {tensor.dtype} {list(tensor.shape)}".encode())
             total.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
@@ -62,6 +71,7 @@ class Fitted:
             "task": {"name": self.task.name, "options": self.task.options},
             "network": getattr(self.network, "recipe", None),
             "history": self.history,
+            "temperature": self.temperature,
         }
         # A copy each: tied tensors share memory, which safetensors refuses.
         tensors = {name: t.detach().cpu().contiguous().clone() for name, t in self.tensors().items()}
@@ -102,6 +112,7 @@ def load(folder: str | Path, *, network: nn.Module | None = None) -> Fitted:
         task,
         state,
         tuple(record["history"]),
+        record.get("temperature", 1.0),  # models from before there was one have none
     )
 
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import torch
 from torch import Tensor, nn
 
 from askwise.seeding import derive, generator
 from askwise.tasks import Task
-from askwise.train import Examples, History, Terms, Training, train
+from askwise.train import Examples, History, Optimizer, Terms, Training, augmented, train
 
 State: TypeAlias = dict[str, Tensor]
 """What a posterior knows beyond the network's own weights, by name."""
@@ -27,11 +27,15 @@ class Job:
     progress: bool = False
     start: State = field(default_factory=dict)
     """The state to go on from; empty for a new one."""
+    scratch: bool = False
+    """Whether the network's weights are new, so that more of them may be drawn."""
+    weights: Tensor | None = None
+    """How much each class counts in the likelihood; None for all alike."""
 
     @property
     def example(self) -> Tensor:
         """The first item, as a batch of one on the job's device."""
-        return self.data.batch(torch.zeros(1, dtype=torch.long))[0].to(self.device)
+        return self.data.first.to(self.device)
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,7 @@ class Learned:
 
 def learn(
     network: nn.Module,
-    groups: list[dict[str, Any]],
+    optimizer: Optimizer,
     job: Job,
     *,
     extra: Callable[[int], Terms] | None = None,
@@ -60,8 +64,10 @@ def learn(
     if channels_last:
         network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
+    weights = None if job.weights is None else job.weights.to(job.device)
+
     def step(inputs: Tensor, labels: Tensor, number: int) -> Terms:
-        nll = job.task.nll(network(inputs), labels)
+        nll = job.task.nll(network(inputs), labels, weights)
         if extra is None:
             return {"loss": nll, "nll": nll}
         terms = extra(number)
@@ -72,11 +78,21 @@ def learn(
         torch.manual_seed(derive(job.seed, "train", "network"))
         return train(
             step,
-            groups,
+            optimizer,
             job.data,
             training=job.training,
             rng=generator(job.seed, "train", "order"),
             device=job.device,
             channels_last=channels_last,
             progress=job.progress,
+            augment=_augment(job),
         )
+
+
+def _augment(job: Job) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor]] | None:
+    """What the training does to every batch, from a stream of its own."""
+    choice = job.training.augment
+    if choice is None:
+        return None
+    rng = generator(job.seed, "train", "augment")
+    return lambda inputs, labels: augmented(choice, inputs, labels, rng)

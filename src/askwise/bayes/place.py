@@ -58,6 +58,24 @@ def placement(
     return names[-last:] if last is not None else names[:first]
 
 
+def refuse_shared(network: nn.Module, name: str) -> None:
+    """An error if the layer's weights cannot be drawn by its own name alone."""
+    if name == "":
+        raise InputError("the network is a single layer; put it into nn.Sequential to make it Bayesian")
+    layer = network.get_submodule(name)
+    own = dict(layer.named_parameters())
+    if set(own) - {"weight", "bias"}:
+        raise InputError(f"layer {name!r} is parametrised ({', '.join(own)}) and cannot be made Bayesian")
+    if getattr(layer, "padding_mode", "zeros") != "zeros":
+        raise InputError(f"layer {name!r} pads with {layer.padding_mode!r} and cannot be made Bayesian")
+    for other_name, other in network.named_modules():
+        shared = [
+            key for key, p in other.named_parameters(recurse=False) if any(p is q for q in own.values())
+        ]
+        if other is not layer and shared:
+            raise InputError(f"layer {name!r} shares its {shared[0]} with {other_name!r}; untie them first")
+
+
 @contextmanager
 def replaced(network: nn.Module, new: dict[str, nn.Module]) -> Iterator[None]:
     """The network with some layers replaced, wherever it holds them; afterwards with its own again."""

@@ -25,6 +25,7 @@ from askwise.types import Draws
 
 BATCH = 128  # measured: larger batches leave the cache, smaller ones starve the products
 BUDGET = 256 * 2**20  # bytes of working memory for one batch
+_SMALL = 8 * 2**20  # bytes of a batch of inputs that is run without asking what it needs
 
 Values: TypeAlias = Mapping[str, Tensor]
 Outputs: TypeAlias = Callable[[Tensor], Tensor]
@@ -57,7 +58,9 @@ def build(
     there are: with every batch padded to it, an item's outputs do not depend on its company.
     """
     tensors = {name: _fast_layout(tensor) for name, tensor in tensors_of(network).items()}
-    batch = BATCH
+    # A trace runs the network: of large items, one is enough to know how many fit.
+    large = item.numel() * item.element_size() * BATCH > _SMALL
+    batch = 1 if large else BATCH
     while True:
         inputs = _fast_layout(item.expand(batch, *item.shape[1:]).contiguous())
         try:
@@ -66,9 +69,13 @@ def build(
             _say(f"{error} Askwise runs the whole network once for every draw.")
             return Program(1, 1, "plain loop", lambda d: _plain(network, tuple(sites), d, _count(d, count)))
         need = _bytes_needed(cut, count)
-        if need <= budget or batch == 1:
+        room = 2 ** max(0, (batch * budget // max(1, need)).bit_length() - 1)
+        if large and room > 1:
+            batch, large = min(BATCH, room), False
+        elif need <= budget or batch == 1:
             break
-        batch = max(1, min(batch // 2, 2 ** ((batch * budget // need).bit_length() - 1)))
+        else:
+            batch = max(1, min(batch // 2, room))
     fixed = {**tensors, **_run(cut.stages["fixed"], tensors)}
     block = max(1, min(8, budget // max(1, _outputs_bytes(cut, count))))
     if cut.origin[cut.output] == "prefix":
@@ -140,16 +147,19 @@ def _mapped(cut: Split, fixed: Values, draws: Draws, chunk: int | None) -> Outpu
 
     def outputs(inputs: Tensor) -> Tensor:
         shared = _prefix(cut, fixed, inputs)
-        parts = []
+        found: Tensor | None = None  # filled chunk by chunk: joining them afterwards would hold them twice
         for start in range(0, count, chunk or 1):
             here = {name: value[start : start + (chunk or 1)] for name, value in drawn.items()}
             if together is not None:
                 values = [here[name] if name in here else shared[name] for name in suffix.takes]
-                parts.append(together(*values)[0])
+                part = together(*values)[0]
             else:
                 values = [here[name][0] if name in here else shared[name] for name in suffix.takes]
-                parts.append(suffix.run(*values)[0].unsqueeze(0))
-        return torch.cat(parts).transpose(0, 1)
+                part = suffix.run(*values)[0].unsqueeze(0)
+            found = part.new_empty(count, *part.shape[1:]) if found is None else found
+            found[start : start + len(part)] = part
+        assert found is not None  # noqa: S101  there is at least one draw
+        return found.transpose(0, 1)
 
     return outputs
 

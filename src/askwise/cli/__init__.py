@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import typer
 
-from askwise.cli import data, demo, doctor, plan, report, run, status
+from askwise.cli import compare, data, demo, doctor, plan, report, run, status
 from askwise.errors import AskwiseError
 
 app = typer.Typer(
@@ -19,6 +19,7 @@ app.command()(demo.demo)
 app.command()(run.run)
 app.command()(status.status)
 app.command()(report.report)
+app.command()(compare.compare)
 app.add_typer(data.app, name="data")
 app.add_typer(plan.app, name="plan")
 app.command()(doctor.doctor)

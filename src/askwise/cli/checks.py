@@ -138,11 +138,12 @@ def _extras() -> Iterator[Finding]:
 def _data() -> Iterator[Finding]:
     from askwise.cli.data import place
     from askwise.data import NAMES
+    from askwise.data.catalogue import missing
 
     for name in NAMES:
         where = place(name, None)
         state: Literal["ok", "note"] = "ok" if where else "note"
-        yield Finding(f"data {name}", state, where or f"not here; if you need it: askwise data fetch {name}")
+        yield Finding(f"data {name}", state, where or f"not here; if you need it, {missing(name)}")
 
 
 def _bare(requirement: str) -> str:

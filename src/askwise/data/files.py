@@ -2,7 +2,7 @@
 
 import gzip
 import zlib
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
 
 from askwise.errors import CorruptError
@@ -28,8 +28,27 @@ def read(path: Path, *, limit: int) -> bytes:
         raise CorruptError(f"{path} is not a whole gzip file: {reason}") from reason
 
 
+def published(folder: Path, name: str, *, digest: str, limit: int) -> tuple[Path, bytes]:
+    """Where the file is and what it holds, if that is what was published."""
+    path = find(folder, name) or folder / name
+    content = read(path, limit=limit)
+    verify(content, digest=digest, path=path)
+    return path, content
+
+
 def verify(content: bytes, *, digest: str, path: Path) -> None:
     """Nothing, if the content has this SHA-256."""
-    found = sha256(content).hexdigest()
+    _refuse_other(sha256(content).hexdigest(), digest, path)
+
+
+def verify_file(path: Path, *, digest: str) -> None:
+    """Nothing, if the file has this SHA-256; it is never in memory as a whole."""
+    if not path.is_file():
+        raise CorruptError(f"{path} is missing")
+    with path.open("rb") as stream:
+        _refuse_other(file_digest(stream, "sha256").hexdigest(), digest, path)
+
+
+def _refuse_other(found: str, digest: str, path: Path) -> None:
     if found != digest:
         raise CorruptError(f"{path} is not the published file: SHA-256 {found[:16]}..., not {digest[:16]}...")

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import UInt8
 
 from askwise.data import files, idx
-from askwise.data.dataset import Arrays
+from askwise.data.dataset import Arrays, Dataset, dataset
 
 TRAIN_IMAGES = "train-images-idx3-ubyte"
 TRAIN_LABELS = "train-labels-idx1-ubyte"
@@ -34,6 +34,14 @@ class IdxSet:
             test_x=self._read(folder, TEST_IMAGES, (self.test, self.side, self.side))[:, None],
             test_y=self._read(folder, TEST_LABELS, (self.test,)),
         )
+
+    def check(self, folder: Path) -> None:
+        """Nothing, if the folder holds the whole set."""
+        self.arrays(folder)
+
+    def dataset(self, folder: Path) -> Dataset:
+        """The data set in a folder that holds all four files."""
+        return dataset(self.name, self.classes, self.arrays(folder))
 
     def _read(self, folder: Path, name: str, shape: tuple[int, ...]) -> UInt8[np.ndarray, "..."]:
         path = files.find(folder, name) or folder / name

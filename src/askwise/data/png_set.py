@@ -1,6 +1,5 @@
 """Data sets as tall PNG pictures, one item a row, with labels in JSON: CIFAR-10."""
 
-import io
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +8,8 @@ import numpy as np
 from jaxtyping import UInt8
 
 from askwise.data import files
-from askwise.data.dataset import Arrays
+from askwise.data.dataset import Arrays, Dataset, dataset
+from askwise.data.pictures import pixels
 from askwise.errors import CorruptError
 
 _LARGEST = 64 * 2**20  # bytes of one file; a PNG of CIFAR-10 has 23 million
@@ -38,26 +38,21 @@ class PngSet:
             test_y=self._labels(folder, self.test_labels, self.rows * len(self.test_pictures)),
         )
 
-    def _content(self, folder: Path, name: str) -> tuple[Path, bytes]:
-        path = files.find(folder, name) or folder / name
-        content = files.read(path, limit=_LARGEST)
-        files.verify(content, digest=self.digests[name], path=path)  # before any decoder sees it
-        return path, content
+    def check(self, folder: Path) -> None:
+        """Nothing, if the folder holds the whole set."""
+        self.arrays(folder)
+
+    def dataset(self, folder: Path) -> Dataset:
+        """The data set in a folder that holds all the files."""
+        return dataset(self.name, self.classes, self.arrays(folder))
 
     def _images(self, folder: Path, name: str) -> UInt8[np.ndarray, "N 3 H W"]:
-        from PIL import Image, UnidentifiedImageError
-
         path, content = self._content(folder, name)
-        wanted = (self.side * self.side, self.rows)
-        try:
-            with Image.open(io.BytesIO(content), formats=["PNG"]) as picture:
-                if picture.size != wanted or picture.mode != "RGB":
-                    found = f"{picture.size[0]} x {picture.size[1]} {picture.mode}"
-                    raise CorruptError(f"{path} is a picture of {found}, not {wanted[0]} x {wanted[1]} RGB")
-                pixels = np.asarray(picture)
-        except (UnidentifiedImageError, OSError, SyntaxError) as reason:
-            raise CorruptError(f"{path} cannot be read as a PNG picture: {reason}") from reason
-        return pixels.reshape(self.rows, self.side, self.side, 3).transpose(0, 3, 1, 2)
+        rows = pixels(content, kind="PNG", mode="RGB", size=(self.side * self.side, self.rows), where=path)
+        return rows.reshape(self.rows, self.side, self.side, 3).transpose(0, 3, 1, 2)
+
+    def _content(self, folder: Path, name: str) -> tuple[Path, bytes]:
+        return files.published(folder, name, digest=self.digests[name], limit=_LARGEST)
 
     def _labels(self, folder: Path, name: str, count: int) -> UInt8[np.ndarray, " N"]:
         path, content = self._content(folder, name)

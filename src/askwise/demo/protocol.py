@@ -40,6 +40,7 @@ class Protocol:
     batch: int = 10
     budget: int = 240
     draws: int = 50
+    recalibrate: bool = False  # as in the papers
 
     def plan(self, name: str, seed: int) -> Plan:
         """The plan of one run."""

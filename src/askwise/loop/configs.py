@@ -22,6 +22,10 @@ def training_table(config: Any) -> dict[str, Any]:
         return dict(config)
     if not isinstance(config, Training):
         raise InputError(f"training is a Training or a table of its options, not {config!r}")
+    if callable(config.augment):
+        raise InputError(
+            "a function cannot be written into a plan; name augmentations: augment=('flip', 'shift')"
+        )
     return asdict(config)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from torch import Tensor, nn
 
 from askwise.acquire import ACQUISITIONS
-from askwise.bayes.predict import Prediction, predict
+from askwise.bayes.predict import predict
 from askwise.errors import InputError, check_options
 from askwise.loop import run as loop
 from askwise.loop.answers import tell
@@ -31,6 +31,7 @@ from askwise.store.classes import position
 from askwise.store.contract import Store
 from askwise.store.facts import Answer, ClassName, Planned, Quarantine, Question, Round
 from askwise.store.ledger import Ledger
+from askwise.tasks import Prediction
 
 
 class Choices(TypedDict, total=False):
@@ -45,6 +46,7 @@ class Choices(TypedDict, total=False):
     budget: int
     train: str
     training: Any
+    recalibrate: bool | None
     draws: int
     pool_subset: int | None
     shortlist: int
@@ -88,6 +90,10 @@ class Learner:
             held |= ids
             if data is not None:
                 measured[name] = data
+        if plan.recalibrate and "validation" not in measured:
+            raise InputError(
+                "recalibrate needs validation data; pass validation=..., or leave recalibrate out"
+            )
         plan = make(plan.model_dump() | parts)
         kept = open_store(store)
         try:

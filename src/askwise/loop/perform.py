@@ -10,11 +10,13 @@ from torch import Tensor, tensor
 from askwise.bayes.fit import fit
 from askwise.bayes.fitted import Fitted
 from askwise.bayes.predict import predict
+from askwise.bayes.recalibrate import recalibrate
 from askwise.errors import CorruptError, TrainingError
 from askwise.loop.choose import choose_items
 from askwise.loop.configs import posterior, training
 from askwise.loop.decide import Ask, Train
 from askwise.loop.measure import measure
+from askwise.loop.plan import Plan
 from askwise.loop.setting import Setting
 from askwise.pool.pool import Reading
 from askwise.seeding import derive
@@ -122,7 +124,7 @@ def _fit(setting: Setting, number: int, reading: Reading, labels: Mapping[str, i
     plan = setting.plan
     start: Literal["given", "scratch"] | Fitted
     start = plan.train if plan.train != "warm" else setting.model() or "given"
-    return fit(
+    fitted = fit(
         setting.network,
         (reading.inputs, tensor([labels[name] for name in reading.ids])),
         posterior=posterior(plan.posterior),
@@ -133,15 +135,26 @@ def _fit(setting: Setting, number: int, reading: Reading, labels: Mapping[str, i
         device=plan.device,
         ids=reading.ids,
     )
+    held = setting.measured.get("validation") if plan.recalibrate is not False else None
+    if held is None:
+        return fitted
+    return recalibrate(fitted, (held.inputs, held.labels), draws=plan.draws, seed=_draw_seed(plan, number))
 
 
 def _metrics(setting: Setting, fitted: Fitted, number: int) -> dict[str, Any]:
-    draw = derive(setting.plan.seed, "draw", number)
+    seed = _draw_seed(setting.plan, number)
 
     def probs(inputs: Tensor) -> Tensor:
-        return predict(fitted, inputs, draws=setting.plan.draws, seed=draw).mean
+        return predict(fitted, inputs, draws=setting.plan.draws, seed=seed).mean
 
-    return {name: measure(probs(data.inputs), data.labels) for name, data in setting.measured.items()}
+    found = {name: measure(probs(data.inputs), data.labels) for name, data in setting.measured.items()}
+    if "validation" in found and setting.plan.recalibrate is not False:
+        found["validation"]["temperature"] = fitted.temperature
+    return found
+
+
+def _draw_seed(plan: Plan, number: int) -> int:
+    return derive(plan.seed, "draw", number)
 
 
 def _quarantines(reasons: Mapping[str, str]) -> list[Quarantine]:

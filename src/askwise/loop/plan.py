@@ -21,7 +21,7 @@ from askwise.store.classes import names
 
 USES = {
     "initial": "labelled first and trained on from the first round; counts against the budget",
-    "validation": "measured every round, to choose by; never asked, never trained on",
+    "validation": "measured every round, to choose and to recalibrate by; never asked, never trained on",
     "test": "measured every round, to report; never asked, never trained on, nothing is chosen by it",
 }
 
@@ -60,6 +60,10 @@ class Plan(_Record):
         description="each round starts from new weights, from the network as given, or from the last round's",
     )
     training: dict[str, Any] = Field({}, description="epochs, batch, lr, ...")
+    recalibrate: bool | None = Field(
+        None,
+        description="temper each model on the validation data (Guo et al. 2017); by default if there are any",
+    )
     draws: int = Field(100, ge=1, description="networks drawn from the posterior for each score")
     pool_subset: int | None = Field(None, ge=1, description="score only so many items, drawn anew each time")
     shortlist: int = Field(10_000, ge=1, description="items that a joint selection looks at together")
@@ -88,7 +92,9 @@ class Plan(_Record):
     @field_validator("acquire")
     @classmethod
     def _acquisition(cls, value: str) -> str:
-        return choose("acquisition", value, ACQUISITIONS)
+        return choose(
+            "acquisition", value, [n for n, known in ACQUISITIONS.items() if known.needs != "moments"]
+        )
 
     @field_validator("select")
     @classmethod

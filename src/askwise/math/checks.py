@@ -1,10 +1,10 @@
-"""What log-probabilities must look like before anything is computed from them."""
+"""What log-probabilities, moments and features must look like before anything is computed from them."""
 
 import torch
 from torch import Tensor
 
 from askwise.errors import InputError
-from askwise.types import Features, LogProbs
+from askwise.types import Features, LogProbs, Moments
 
 _TOLERANCE = 1e-3
 _CELLS = 1 << 22  # checked at once, so that checking needs little memory
@@ -44,6 +44,20 @@ def _check_values(log_probs: LogProbs, name: str) -> None:
     if (log_probs >= 0).all() and ((log_probs.sum(dim=-1) - 1).abs() <= _TOLERANCE).all():
         raise InputError(f"{name} holds probabilities; pass their logarithm: {name}.log()")
     raise InputError(f"{name} is not normalised over its last axis; pass log_softmax of the logits")
+
+
+def check_moments(moments: object) -> Moments:
+    """The tensor itself, if it holds finite moments [N, T, D, 2]; in float32 at least."""
+    if not isinstance(moments, Tensor) or not moments.is_floating_point():
+        found = moments.dtype if isinstance(moments, Tensor) else type(moments).__name__
+        raise InputError(f"moments must be a floating-point torch tensor [N, T, D, 2], not {found}")
+    if moments.ndim != 4 or moments.shape[-1] != 2 or 0 in moments.shape[1:]:
+        raise InputError(
+            f"moments must be [N, T, D, 2], mean and log-variance of each number, not {list(moments.shape)}"
+        )
+    if not moments.isfinite().all():
+        raise InputError("moments must be finite, and contain NaN or infinity")
+    return moments.float() if moments.dtype in (torch.float16, torch.bfloat16) else moments
 
 
 def check_features(features: object, *, name: str = "features", width: int | None = None) -> Features:

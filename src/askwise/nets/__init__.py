@@ -7,26 +7,55 @@ from typing import Any
 from torch import nn
 
 from askwise.errors import InputError, choose
+from askwise.nets import minilm
+from askwise.nets.alexnet import alexnet, alexnet_half
 from askwise.nets.batchbald_cnn import batchbald_cnn
+from askwise.nets.dcgan import dcgan_discriminator, dcgan_generator
 from askwise.nets.digits_cnn import digits_cnn
+from askwise.nets.dsn import dsn
+from askwise.nets.embed import embed
+from askwise.nets.encoded import encoded, frozen
+from askwise.nets.espcn import espcn
 from askwise.nets.gal_cnn import gal_cnn
 from askwise.nets.lenet5 import lenet5
 from askwise.nets.mlp import mlp
-from askwise.nets.recipe import Recipe
+from askwise.nets.narrow import narrow
+from askwise.nets.nin import nin
+from askwise.nets.noise import homoscedastic
+from askwise.nets.recipe import Recipe, is_recipe
+from askwise.nets.segnet import segnet_basic
+from askwise.nets.text_head import text_head
+from askwise.nets.tiny_encoder import tiny_encoder
 
-__all__ = ["NETWORKS", "Recipe", "batchbald_cnn", "build", "digits_cnn", "gal_cnn", "lenet5", "mlp"]
-
-NETWORKS: dict[str, Callable[..., nn.Sequential]] = {
+NETWORKS: dict[str, Callable[..., nn.Module]] = {
+    "alexnet": alexnet,
+    "alexnet_half": alexnet_half,
     "batchbald_cnn": batchbald_cnn,
+    "dcgan_discriminator": dcgan_discriminator,
+    "dcgan_generator": dcgan_generator,
     "digits_cnn": digits_cnn,
+    "dsn": dsn,
+    "encoded": encoded,
+    "espcn": espcn,
     "gal_cnn": gal_cnn,
+    "homoscedastic": homoscedastic,
     "lenet5": lenet5,
     "mlp": mlp,
+    "narrow": narrow,
+    "nin": nin,
+    "segnet_basic": segnet_basic,
+    "text_head": text_head,
+    "tiny_encoder": tiny_encoder,
 }
 
+__all__ = ["NETWORKS", "Recipe", "build", "embed", "frozen", "minilm", *NETWORKS]
 
-def build(name: str, **options: Any) -> nn.Sequential:
-    """The network of that name with these options: `build(recipe["name"], **recipe["options"])`."""
+
+def build(name: str, **options: Any) -> nn.Module:
+    """The network of that name with these options: `build(recipe["name"], **recipe["options"])`.
+
+    An option that is itself a recipe is built first.
+    """
     builder = NETWORKS[choose("network", name, NETWORKS)]
     known = inspect.signature(builder).parameters
     for option in options:
@@ -34,4 +63,5 @@ def build(name: str, **options: Any) -> nn.Sequential:
     missing = [key for key, p in known.items() if p.default is p.empty and key not in options]
     if missing:
         raise InputError(f"{name} needs {' and '.join(missing)}")
-    return builder(**options)
+    made = {key: build(v["name"], **v["options"]) if is_recipe(v) else v for key, v in options.items()}
+    return builder(**made)

@@ -6,7 +6,8 @@ from itertools import pairwise
 
 from torch import nn
 
-from askwise.errors import InputError, positive
+from askwise.errors import positive
+from askwise.nets.rates import rate
 from askwise.nets.recipe import recorded
 
 
@@ -18,14 +19,13 @@ def mlp(
 
     Dropout follows each hidden layer where its rate is above 0.
     """
-    if not 0 <= dropout < 1:
-        raise InputError(f"dropout is a rate from 0 up to below 1, not {dropout}")
+    dropped = rate(dropout) > 0
     widths = [positive("features", features), *(positive("hidden width", width) for width in hidden)]
     stages: OrderedDict[str, nn.Module] = OrderedDict(flatten=nn.Flatten())
     for number, (inner, outer) in enumerate(pairwise(widths), start=1):
         stages[f"dense{number}"] = nn.Linear(inner, outer)
         stages[f"relu{number}"] = nn.ReLU()
-        if dropout > 0:
+        if dropped:
             stages[f"dropout{number}"] = nn.Dropout(dropout)
     stages[f"dense{len(widths)}"] = nn.Linear(widths[-1], positive("classes", classes))
     return nn.Sequential(stages)

@@ -19,3 +19,13 @@ def _smallest(steps: tuple[tuple[str, int], ...]) -> int:
     for kind, kernel in reversed(steps):
         side = side + kernel - 1 if kind == "conv" else side * kernel
     return side
+
+
+_BORDERS = {32: 0, 28: 2}
+
+
+def border(network: str, size: int) -> int:
+    """How many pixels on each side make the image 32 x 32, for networks that are made for that."""
+    if size not in _BORDERS:
+        raise InputError(f"{network} takes images of 32 x 32 or 28 x 28, not size={size}")
+    return _BORDERS[size]

@@ -5,6 +5,8 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
+from torch import tensor
+
 from askwise.bayes.fitted import Fitted, load
 from askwise.errors import InputError
 from askwise.pool.pool import Pool
@@ -16,6 +18,7 @@ from askwise.store.contract import Store
 from askwise.store.facts import Asked
 from askwise.store.facts import Segment as Conditions
 from askwise.store.ledger import Ledger
+from askwise.tasks.confusion import recall
 
 _IDS = 5  # more of them are counted, not listed
 
@@ -60,6 +63,7 @@ def _details(run: Past, pool: Pool | None) -> Content:
         asked_in_all=count,
         unsure=unsure(run, ledger, pool, fitted) if pool is not None and fitted is not None else (),
         confusion=run.rounds[-1].metrics[run.part]["confusion"] if run.part else (),
+        recall=_recall(run),
         balance=_balance(run, ledger),
         times=_times(run),
         plan=_short(run.plan.model_dump(mode="json")),
@@ -87,6 +91,15 @@ def _calibration(run: Past) -> list[Calibration]:
         bins = [Bin(sure, right, int(count)) for count, sure, right in measured["bins"] if count]
         numbers = (measured["ece"], measured["nll"], measured["brier"])
         found.append(Calibration(one.number, one.labels, *numbers, bins=bins))
+    return found
+
+
+def _recall(run: Past) -> list[float | None]:
+    """Of every class; counted anew for runs from before it was measured."""
+    if run.part is None:
+        return []
+    measured = run.rounds[-1].metrics[run.part]
+    found: list[float | None] = measured.get("recall") or recall(tensor(measured["confusion"]))
     return found
 
 

@@ -97,8 +97,9 @@ class Segment:
 class Content:
     """Everything in a report; what is left empty has no section.
 
-    `confusion[i][j]` counts test items of class i that were taken for j; `balance[i]` counts
-    labels of class i. `subject` says which run the sections after the curves are about.
+    `confusion[i][j]` counts test items of class i that were taken for j; `recall[i]` is the share of
+    class i that was told right, None if the test has none; `balance[i]` counts labels of class i.
+    `subject` says which run the sections after the curves are about.
     """
 
     curves: Sequence[Curve]
@@ -112,6 +113,7 @@ class Content:
     asked_in_all: int = 0  # if more than are shown
     unsure: Sequence[Shown] = ()
     confusion: Sequence[Sequence[int]] = ()
+    recall: Sequence[Number | None] = ()
     balance: Sequence[int] = ()
     times: Sequence[Spent] = ()
     plan: Mapping[str, Any] = field(default_factory=dict)
@@ -125,5 +127,7 @@ class Content:
         square = {len(self.confusion), *map(len, self.confusion)}
         if self.confusion and square != {len(self.classes)}:
             raise InputError(f"the confusion matrix must be {len(self.classes)} x {len(self.classes)}")
+        if self.recall and len(self.recall) != len(self.classes):
+            raise InputError(f"{len(self.classes)} classes have {len(self.recall)} recalls")
         if self.balance and len(self.balance) != len(self.classes):
             raise InputError(f"{len(self.classes)} classes have {len(self.balance)} counts of labels")

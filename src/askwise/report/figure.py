@@ -11,7 +11,7 @@ from askwise.report.curves import spread
 
 # Those of the page in its light form: told apart by people who do not see all colours.
 COLOURS = ("#00629e", "#c45200", "#00805e", "#a6488a", "#946200", "#4a5bd0")
-_GREY = "#6b7480"
+GREY = "#6b7480"
 _MARKERS = "os^Dv*"
 _FORMATS = (".pdf", ".png", ".svg")
 
@@ -23,7 +23,7 @@ def figure(curves: Sequence[Curve], *, title: str = "", baseline: str = "random"
     others = [curve.name for curve in curves if curve.name != baseline]
     for curve in curves:
         over, number = spread(curve), others.index(curve.name) if curve.name in others else -1
-        colour = COLOURS[number % len(COLOURS)] if number >= 0 else _GREY
+        colour = COLOURS[number % len(COLOURS)] if number >= 0 else GREY
         axes.plot(
             curve.labels,
             [100 * value for value in over.mean],
@@ -45,9 +45,15 @@ def figure(curves: Sequence[Curve], *, title: str = "", baseline: str = "random"
 
 def save(curves: Sequence[Curve], path: str | Path, *, title: str = "", baseline: str = "random") -> Path:
     """The path, where the picture now is: PNG, SVG or PDF by its ending."""
+    target = target_of(path)
+    figure(curves, title=title, baseline=baseline).savefig(target, dpi=160)
+    return target
+
+
+def target_of(path: str | Path) -> Path:
+    """Where a figure goes, in a folder that is there; other endings than those of pictures are refused."""
     target = Path(path)
     if target.suffix not in _FORMATS:
         raise InputError(f"a figure ends in {', '.join(_FORMATS)}, not in {target.suffix or 'nothing'}")
     target.parent.mkdir(parents=True, exist_ok=True)
-    figure(curves, title=title, baseline=baseline).savefig(target, dpi=160)
     return target

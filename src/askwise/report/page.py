@@ -20,6 +20,7 @@ _SECTIONS = (
     ("asked", "Asked", items.asked),
     ("unsure", "Unsure", items.unsure),
     ("confusion", "Mix-ups", classes.confusion),
+    ("recall", "Recall", classes.recall),
     ("balance", "Balance", classes.balance),
     ("times", "Time", running.times),
     ("plan", "Plan", running.plan),

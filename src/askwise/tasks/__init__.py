@@ -1,12 +1,32 @@
 """What a label is, by name."""
 
+from collections.abc import Callable
+
 from askwise.errors import choose
 from askwise.tasks.classification import classification
-from askwise.tasks.task import Task
+from askwise.tasks.multilabel import multilabel
+from askwise.tasks.regression import regression
+from askwise.tasks.segmentation import segmentation
+from askwise.tasks.task import Meter, Prediction, Task
 
-__all__ = ["TASKS", "Task", "classification", "named"]
+__all__ = [
+    "TASKS",
+    "Meter",
+    "Prediction",
+    "Task",
+    "classification",
+    "multilabel",
+    "named",
+    "regression",
+    "segmentation",
+]
 
-TASKS = {"classification": classification}
+TASKS: dict[str, Callable[..., Task]] = {
+    "classification": classification,
+    "multilabel": multilabel,
+    "regression": regression,
+    "segmentation": segmentation,
+}
 
 
 def named(task: str | Task) -> Task:

@@ -1,24 +1,81 @@
-"""What a label is: how outputs become log-probabilities, how labels are judged and checked."""
+"""What a label is: how outputs become a predictive distribution, how labels are judged and checked."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from torch import Tensor
 
-from askwise.types import LogProbs, Scores, SiteScores
+from askwise.types import Scores, SiteScores
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The mean [N, ...] of every item, and how doubtful it is: total = epistemic + aleatoric.
+
+    Classes: mean probabilities [N, *sites, C] and doubt in nats [N, *sites]. Numbers: mean values
+    [N, D] and doubt as variances [N, D].
+    """
+
+    mean: Tensor
+    total: Tensor
+    epistemic: Tensor
+    aleatoric: Tensor
+
+
+@runtime_checkable
+class Likelihood(Protocol):
+    """Negative log-likelihood of labels [N, *sites] under outputs [N, ...], averaged over the items."""
+
+    def __call__(self, outputs: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
+        """The mean; `weights`, as the task's `class_weights` gives them, count some classes more."""
+        ...
+
+
+@runtime_checkable
+class Meter(Protocol):
+    """Measures predictions that arrive batch by batch."""
+
+    def update(self, mean: Tensor, labels: Tensor) -> None:
+        """Take in mean predictions [n, ...] and their labels."""
+        ...
+
+    def compute(self) -> dict[str, Any]:
+        """Every measure by name: numbers, and lists with one entry per class."""
+        ...
 
 
 @dataclass(frozen=True)
 class Task:
-    """One kind of label; adding one is one file and its line in the table of tasks."""
+    """One kind of label; adding one is one file and its line in the table of tasks.
+
+    A predictive distribution is a tensor: log-probabilities [N, T, *sites, C], or moments
+    [N, T, D, 2], mean and log-variance of a Gaussian.
+    """
 
     name: str
-    options: dict[str, str]
-    log_probs: Callable[[Tensor], LogProbs]
-    """Outputs [N, T, ...] of a network to log-probabilities [N, T, *sites, C]."""
-    nll: Callable[[Tensor, Tensor], Tensor]
-    """Mean negative log-likelihood of labels [N, *sites] under outputs [N, ...]."""
-    labels: Callable[[Tensor, int], Tensor]
-    """The labels themselves, if they fit this many classes; an error names the first that does not."""
+    options: dict[str, Any]
+    supplies: Literal["log_probs", "moments"]
+    predictive: Callable[[Tensor], Tensor]
+    """Outputs [N, T, ...] of a network to the predictive distribution of every draw."""
+    nll: Likelihood
+    labels: Callable[[Tensor, tuple[int, ...]], Tensor]
+    """The labels, if they fit outputs of this shape per item; an error names the first that does not."""
+    summary: Callable[[Tensor], Prediction]
+    """Mean and doubt of a predictive distribution."""
+    log_likelihood: Callable[[Tensor, Tensor], SiteScores]
+    """Log of the predictive density, averaged over the draws, at labels [N, *sites]; NaN where unknown."""
+    curvature: Callable[[Tensor], tuple[Tensor, Tensor]]
+    """Outputs [N, E] to (d, u), both [N, E]: the Fisher information of a label is diag(d) - u u^T."""
     per_item: Callable[[SiteScores], Scores]
     """One score per item from the scores of its sites."""
+    metrics: Callable[[], Meter]
+    """A new meter for mean predictions."""
+    class_weights: Callable[[Tensor, tuple[int, ...]], Tensor]
+    """The weights that make rare classes count as much as common ones, for outputs of this shape."""
+    chances: Callable[[Tensor], Tensor]
+    """How likely each example [N] is to be drawn, so that all classes are seen equally often."""
+    rows: int | None = None
+    """The axis of outputs [N, T, ...] that is the first of the sites, where these may be cut."""
+    scoring: Mapping[str, Any] = field(default_factory=dict)
+    """Options given to the acquisitions that have them, unless asked otherwise."""

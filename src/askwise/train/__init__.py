@@ -1,6 +1,19 @@
 """Learning from labelled examples."""
 
+from askwise.train.augment import augmented
 from askwise.train.epochs import History, Terms, Training, train
-from askwise.train.examples import Examples, examples
+from askwise.train.examples import Examples, examples, label_tensor
+from askwise.train.optimizer import Adam, Optimizer
 
-__all__ = ["Examples", "History", "Terms", "Training", "examples", "train"]
+__all__ = [
+    "Adam",
+    "Examples",
+    "History",
+    "Optimizer",
+    "Terms",
+    "Training",
+    "augmented",
+    "examples",
+    "label_tensor",
+    "train",
+]

@@ -1,16 +1,17 @@
-"""The one epoch loop: in-memory batches, fused Adam, a stop at the first number that is not finite."""
+"""The one epoch loop: in-memory batches, any optimizer, a stop at the first number that is not finite."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
-from torch.nn import Parameter
 
-from askwise.errors import InputError, TrainingError, positive
+from askwise.errors import InputError, TrainingError, choose, positive
+from askwise.train.augment import AUGMENTATIONS, Augmentation
 from askwise.train.examples import Examples
+from askwise.train.optimizer import Optimizer
 from askwise.train.progress import track
 
 Terms: TypeAlias = Mapping[str, Tensor]
@@ -25,17 +26,31 @@ _NAMED = 5  # items that an error lists
 
 @dataclass(frozen=True)
 class Training:
-    """How long and how fast to learn."""
+    """How long and how fast to learn, and what is done to the examples on the way.
+
+    `balance="weights"` makes rare classes count more, `"resample"` draws their examples more often.
+    `augment` names changes to every batch (flip, shift, noise: one or several), or is a function
+    (inputs, labels, rng) -> (inputs, labels) of one's own.
+    """
 
     epochs: int = 50
     batch: int = 64
     lr: float = 1e-3
+    balance: str | None = None
+    augment: str | Sequence[str] | Augmentation | None = None
 
     def __post_init__(self) -> None:
         positive("epochs", self.epochs)
         positive("batch", self.batch)
         if not self.lr > 0:
             raise InputError(f"lr must be above 0, not {self.lr!r}")
+        if self.balance is not None:
+            choose("balance", self.balance, ("weights", "resample"))
+        if self.augment is not None and not callable(self.augment):
+            names = (self.augment,) if isinstance(self.augment, str) else tuple(self.augment)
+            for name in names:
+                choose("augmentation", name, AUGMENTATIONS)
+            object.__setattr__(self, "augment", names or None)
 
     def steps(self, count: int) -> int:
         """How many steps learning from `count` examples takes."""
@@ -44,7 +59,7 @@ class Training:
 
 def train(
     step: Callable[[Tensor, Tensor, int], Terms],
-    parameters: Iterable[Parameter] | Iterable[dict[str, Any]],
+    optimizer: Optimizer,
     data: Examples,
     *,
     training: Training,
@@ -52,25 +67,28 @@ def train(
     device: torch.device,
     channels_last: bool = False,
     progress: bool = False,
+    augment: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]] | None = None,
 ) -> History:
-    """The history of minimising `step(inputs, labels, step number)["loss"]`."""
-    optimizer = torch.optim.Adam(parameters, lr=training.lr, fused=True)
+    """The history of minimising `step(inputs, labels, step number)["loss"]` over augmented batches."""
     history: list[dict[str, float]] = []
     number = 0
     for _ in track(range(training.epochs), "learning", show=progress):
         sums: dict[str, float] = {}
-        for positions in _batches(len(data), training.batch, rng):
-            inputs, labels = (part.to(device) for part in data.batch(positions))
+        for positions in torch.split(data.order(rng), _sizes(len(data), training.batch)):
+            batch = data.batch(positions)
+            inputs, labels = (part.to(device) for part in (augment(*batch) if augment else batch))
             if channels_last and inputs.ndim == 4:
                 inputs = inputs.contiguous(memory_format=torch.channels_last)
-            optimizer.zero_grad(set_to_none=True)
-            terms = step(inputs, labels, number)
-            _check(terms, number, data, positions, inputs)
-            terms["loss"].backward()  # type: ignore[no-untyped-call]
+            for _ in range(optimizer.samples):
+                with optimizer.sampling():
+                    terms = step(inputs, labels, number)
+                    _check(terms, number, data, positions, inputs)
+                    terms["loss"].backward()  # type: ignore[no-untyped-call]
+                for name, value in terms.items():
+                    share = len(positions) / optimizer.samples
+                    sums[name] = sums.get(name, 0.0) + float(value.detach()) * share
             optimizer.step()
             number += 1
-            for name, value in terms.items():
-                sums[name] = sums.get(name, 0.0) + float(value.detach()) * len(positions)
         history.append({name: total / len(data) for name, total in sums.items()})
     return tuple(history)
 
@@ -83,10 +101,6 @@ def _sizes(count: int, batch: int) -> list[int]:
     """
     batches = math.ceil(count / batch)
     return [count // batches + (number < count % batches) for number in range(batches)]
-
-
-def _batches(count: int, batch: int, rng: torch.Generator) -> Iterator[Tensor]:
-    return iter(torch.split(torch.randperm(count, generator=rng), _sizes(count, batch)))
 
 
 def _check(terms: Terms, number: int, data: Examples, positions: Tensor, inputs: Tensor) -> None:

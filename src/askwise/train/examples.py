@@ -19,6 +19,8 @@ class Examples:
     source: tuple[Tensor, Tensor] | Dataset[Any]
     labels: Tensor
     ids: Sequence[str] | None
+    chances: Tensor | None = None
+    """How likely each example is to be drawn into an epoch; None to take every one of them once."""
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -30,6 +32,17 @@ class Examples:
         inputs = [torch.as_tensor(self.source[int(at)][0]) for at in positions]
         return torch.stack(inputs), self.labels[positions]
 
+    def order(self, rng: torch.Generator) -> Tensor:
+        """The positions of one epoch: all of them shuffled, or as many drawn by their chances."""
+        if self.chances is None:
+            return torch.randperm(len(self), generator=rng)
+        return torch.multinomial(self.chances, len(self), replacement=True, generator=rng)
+
+    @property
+    def first(self) -> Tensor:
+        """The first item, as a batch of one."""
+        return self.batch(torch.zeros(1, dtype=torch.long))[0]
+
     def name(self, position: int) -> str:
         """How to call an item in a message."""
         return self.ids[position] if self.ids is not None else f"position {position}"
@@ -40,10 +53,9 @@ def examples(data: Any, *, ids: Sequence[str] | None = None) -> Examples:
     if isinstance(data, Dataset):
         if not isinstance(data, Sized):
             raise InputError("a Dataset to learn from needs a length; an IterableDataset has none")
-        labels = torch.stack([torch.as_tensor(data[at][1]) for at in range(len(data))])
-        found = Examples(data, labels, ids)
+        found = Examples(data, _stacked([data[at][1] for at in range(len(data))]), ids)
     elif isinstance(data, tuple) and len(data) == 2:
-        x, y = _tensor("inputs", data[0]), _tensor("labels", data[1])
+        x, y = _tensor("inputs", data[0]), label_tensor(data[1])
         if len(x) != len(y):
             raise InputError(f"inputs and labels differ in length: {len(x)} and {len(y)}")
         found = Examples((x, y), y, ids)
@@ -56,10 +68,32 @@ def examples(data: Any, *, ids: Sequence[str] | None = None) -> Examples:
     return found
 
 
+def label_tensor(value: Any) -> Tensor:
+    """Labels as a tensor [N, ...]; what are no numbers, or not all of one shape, is refused."""
+    return _tensor("labels", value)
+
+
+def _stacked(labels: Sequence[Any]) -> Tensor:
+    """The labels of single items as one tensor."""
+    if not labels:
+        return torch.empty(0)
+    found = [_tensor("labels", label) for label in labels]
+    for at, label in enumerate(found):
+        if label.shape != found[0].shape:
+            raise InputError(
+                f"labels must have one shape; the first is {list(found[0].shape)} and the one at "
+                f"position {at} is {list(label.shape)}"
+            )
+    return torch.stack(found)
+
+
 def _tensor(name: str, value: Any) -> Tensor:
     if isinstance(value, Tensor):
         return value.detach()
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise InputError(f"{name} must be one array of numbers; their rows differ in length") from error
     if array.dtype.kind not in "biuf":
         raise InputError(f"{name} must be numbers, not {array.dtype}")
-    return torch.from_numpy(np.ascontiguousarray(array))
+    return torch.as_tensor(np.ascontiguousarray(array) if array.ndim else array)

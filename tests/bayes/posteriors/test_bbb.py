@@ -4,6 +4,7 @@ import math
 
 import pytest
 import torch
+from linear_gaussian import linear_gaussian
 from torch import Tensor, nn
 
 import askwise as aw
@@ -120,3 +121,28 @@ def test_a_layer_called_twice_learns_and_predicts() -> None:
 
 def test_the_default_placement_is_the_last_layer() -> None:
     assert bbb.Config() == bbb.Config(last=1)
+
+
+def test_it_finds_the_mean_field_posterior_of_linear_regression() -> None:
+    known = linear_gaussian(bias=True)
+    config, fitted = aw.bbb(bias=True, prior_std=known.prior_std), None
+    for epochs, lr in (
+        (200, 3e-2),
+        (400, 3e-3),
+        (1200, 4e-4),
+    ):  # ever finer: the noise of Adam shrinks with lr
+        fitted = aw.fit(
+            known.network(),
+            known.data,
+            posterior=config,
+            task=aw.tasks.regression(tau=known.tau),
+            training=Training(epochs=epochs, lr=lr, batch=200),
+            start=fitted or "given",
+        )
+    for name, mean in known.parts(known.mean).items():
+        torch.testing.assert_close(fitted.network.get_parameter(name).detach(), mean, rtol=0.05, atol=0)
+    for name, std in known.parts(known.mean_field_std).items():
+        found = torch.nn.functional.softplus(fitted.state[name])
+        torch.testing.assert_close(found**2, std**2, rtol=0.05, atol=0)
+    # The exact posterior is wider by more than what is allowed here, so the check is not empty.
+    assert (known.std**2 > 1.2 * known.mean_field_std**2)[:3].all()

@@ -6,12 +6,25 @@ Config says what is wanted, fit learns it, draw makes whole networks of it.
 from types import ModuleType
 from typing import Any, TypeAlias
 
-from askwise.bayes.posteriors import bbb, mc_dropout, point
+from askwise.bayes.posteriors import bbb, ensemble, ivon, laplace, mc_dropout, point, swag, vbll, vogn
 from askwise.errors import InputError
 
-Config: TypeAlias = point.Config | mc_dropout.Config | bbb.Config
+Config: TypeAlias = (
+    point.Config
+    | mc_dropout.Config
+    | bbb.Config
+    | vogn.Config
+    | ivon.Config
+    | laplace.Config
+    | ensemble.Config
+    | swag.Config
+    | vbll.Config
+)
 
-POSTERIORS: dict[str, ModuleType] = {module.Config.name: module for module in (point, mc_dropout, bbb)}
+POSTERIORS: dict[str, ModuleType] = {
+    module.Config.name: module
+    for module in (point, mc_dropout, bbb, vogn, ivon, laplace, ensemble, swag, vbll)
+}
 
 
 def home(config: Any) -> ModuleType:
@@ -21,3 +34,9 @@ def home(config: Any) -> ModuleType:
         names = ", ".join(f"aw.{name}()" for name in POSTERIORS)
         raise InputError(f"posterior must be one of {names}, not {config!r}")
     return module
+
+
+def distinct(config: Config, draws: int) -> int:
+    """How many of so many draws are taken: an ensemble has no more networks than members."""
+    most: int = getattr(config, "distinct", draws)
+    return min(draws, most)

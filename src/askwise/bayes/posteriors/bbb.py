@@ -3,7 +3,7 @@
 Where the layers are is the placement of Zeng, Lesnikowski and Alvarez 2018: `last=1` is their BNN-1.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, get_args
 
@@ -13,15 +13,16 @@ from torch import Tensor, nn
 from askwise.bayes import dropout
 from askwise.bayes.layers import BayesLayer, Noise, Scale, std_of
 from askwise.bayes.learning import Job, Learned, State, learn
-from askwise.bayes.place import placement, replaced
+from askwise.bayes.place import placement, refuse_shared, replaced
 from askwise.bayes.sites import Site
 from askwise.bayes.warm_up import WARM_UPS
 from askwise.errors import InputError, above_zero, at_least_zero, choose
 from askwise.seeding import generator
-from askwise.train import Terms
+from askwise.train import Adam, Terms
 from askwise.types import Draws
 
 _RHO_SPREAD = 0.1  # rho starts from N(rho_mean, 0.1), as in the papers
+_NO_NOISE = -1000.0  # softplus of it is exactly zero, and saved numbers stay finite
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,11 +71,11 @@ def fit(network: nn.Module, config: Config, job: Job) -> Learned:
     names = placement(network, job.example, last=config.last, first=config.first, layers=config.layers)
     layers = {name: _layer(network, name, config, job) for name in names}
     with replaced(network, dict(layers)):
-        groups = [{"params": [p for p in network.parameters() if p.requires_grad]}]
+        optimizer = Adam([p for p in network.parameters() if p.requires_grad], lr=job.training.lr)
         # Measured: the squared inputs of local noise make a convolution slower with the channels last.
         channels_last = not any(a.noise == "local" and a.means["weight"].ndim == 4 for a in layers.values())
         extra = _divergence(list(layers.values()), config, job)
-        history = learn(network, groups, job, extra=extra, channels_last=channels_last)
+        history = learn(network, optimizer, job, extra=extra, channels_last=channels_last)
     state: State = {}
     with torch.no_grad():
         for name, layer in layers.items():
@@ -100,10 +101,28 @@ def draw(
     return draws
 
 
+def std(config: Config, means: Mapping[str, Tensor], state: State) -> dict[str, Tensor]:
+    """Standard deviation of every Gaussian weight, by name."""
+    return {name: std_of(means[name], rho, config.scale) for name, rho in state.items()}
+
+
+def without_noise(config: Config, state: State, where: Mapping[str, Tensor]) -> State:
+    """The state under which weights are their means in every draw, where the masks say so."""
+    changed = {name: rho.clone() for name, rho in state.items()}
+    for name in changed.keys() & where.keys():
+        changed[name][where[name]] = _NO_NOISE
+    return changed
+
+
+def part(config: Config, state: State, take: Callable[[str, Tensor], Tensor]) -> State:
+    """The state of a network with fewer channels; `take` is what it keeps of tensors like a named weight."""
+    return {name: take(name, rho) for name, rho in state.items()}
+
+
 def _layer(network: nn.Module, name: str, config: Config, job: Job) -> BayesLayer:
     """The chosen layer with a Gaussian over its weights, going on from the job's state if it has one."""
     plain = network.get_submodule(name)
-    _refuse_shared(network, name, plain)
+    refuse_shared(network, name)
     rhos = {}
     for key, mean in plain.named_parameters():
         if key == "bias" and not config.bias:
@@ -112,27 +131,12 @@ def _layer(network: nn.Module, name: str, config: Config, job: Job) -> BayesLaye
         if start is None:
             noise = torch.randn(mean.shape, generator=generator(job.seed, "rho", f"{name}.{key}"))
             start = config.rho_mean + _RHO_SPREAD * noise
+        elif (start <= _NO_NOISE).any():
+            raise InputError(f"layer {name!r} is pruned and cannot learn on; fit first, then prune")
         rhos[key] = start.to(mean)
     noise_kind: Noise = config.noise or ("local" if isinstance(plain, nn.Linear) else "flipout")
     rng = generator(job.seed, "noise", name, device=job.device)
     return BayesLayer(plain, rhos=rhos, noise=noise_kind, scale=config.scale, rng=rng)
-
-
-def _refuse_shared(network: nn.Module, name: str, layer: nn.Module) -> None:
-    """An error if the layer's weights cannot be drawn by its own name alone."""
-    if name == "":
-        raise InputError("the network is a single layer; put it into nn.Sequential to make it Bayesian")
-    own = dict(layer.named_parameters())
-    if set(own) - {"weight", "bias"}:
-        raise InputError(f"layer {name!r} is parametrised ({', '.join(own)}) and cannot be made Bayesian")
-    if getattr(layer, "padding_mode", "zeros") != "zeros":
-        raise InputError(f"layer {name!r} pads with {layer.padding_mode!r} and cannot be made Bayesian")
-    for other_name, other in network.named_modules():
-        shared = [
-            key for key, p in other.named_parameters(recurse=False) if any(p is q for q in own.values())
-        ]
-        if other is not layer and shared:
-            raise InputError(f"layer {name!r} shares its {shared[0]} with {other_name!r}; untie them first")
 
 
 def _divergence(layers: Sequence[BayesLayer], config: Config, job: Job) -> Callable[[int], Terms]:

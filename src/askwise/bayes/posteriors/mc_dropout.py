@@ -11,6 +11,7 @@ from askwise.bayes.learning import Job, Learned, State, learn
 from askwise.bayes.length_scale import weight_decays
 from askwise.bayes.sites import Site
 from askwise.errors import InputError, above_zero, at_least_zero
+from askwise.train import Adam
 from askwise.types import Draws
 
 
@@ -52,7 +53,7 @@ def fit(network: nn.Module, config: Config, job: Job) -> Learned:
         for name, parameter in network.named_parameters()
         if parameter.requires_grad
     ]
-    return Learned({}, learn(network, groups, job))
+    return Learned({}, learn(network, Adam(groups, lr=job.training.lr), job))
 
 
 def draw(

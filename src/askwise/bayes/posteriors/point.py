@@ -9,6 +9,7 @@ from torch import nn
 from askwise.bayes.learning import Job, Learned, State, learn
 from askwise.bayes.sites import Site
 from askwise.errors import at_least_zero
+from askwise.train import Adam
 from askwise.types import Draws
 
 
@@ -27,7 +28,8 @@ class Config:
 def fit(network: nn.Module, config: Config, job: Job) -> Learned:
     """Weights that maximise the likelihood, learned in place."""
     learnable = [p for p in network.parameters() if p.requires_grad]
-    return Learned({}, learn(network, [{"params": learnable, "weight_decay": config.weight_decay}], job))
+    groups = [{"params": learnable, "weight_decay": config.weight_decay}]
+    return Learned({}, learn(network, Adam(groups, lr=job.training.lr), job))
 
 
 def draw(

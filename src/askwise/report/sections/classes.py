@@ -1,8 +1,10 @@
-"""Class by class: what is taken for what, and how the labels are distributed."""
+"""Class by class: what is taken for what, what is found, and how the labels are distributed."""
+
+from collections.abc import Sequence
 
 from askwise.report import wording
 from askwise.report.content import Content
-from askwise.report.markup import Html, tag
+from askwise.report.markup import Html, join, tag
 from askwise.report.number import Number
 from askwise.report.sections.parts import name, section
 
@@ -21,6 +23,21 @@ def confusion(content: Content) -> Html:
     )
 
 
+def recall(content: Content) -> Html:
+    """How much of each class is found."""
+    known = [share for share in content.recall if share is not None]
+    if not known:
+        return Html("")
+    mean = sum(known) / len(known)
+    rows = [
+        (label, share or 0, "none in the test" if share is None else wording.percent(share))
+        for label, share in zip(content.classes, content.recall, strict=True)
+    ]
+    line = f"the line marks the mean, {wording.percent(mean)}"
+    lead = f"The share of each class's test items that the model tells right (recall); {line}."
+    return section("recall", "Found of each class", _bars(rows, line=mean), lead=lead)
+
+
 def balance(content: Content) -> Html:
     """How many labels each class has."""
     if not content.balance or not sum(content.balance):
@@ -28,21 +45,29 @@ def balance(content: Content) -> Html:
     largest, total = max(content.balance), sum(content.balance)
     even = total / len(content.balance)
     rows = [
-        tag(
-            "li",
-            tag("span", name(label), class_="what"),
-            tag(
-                "span",
-                tag("span", class_="fill", style=f"width:{100 * count / largest:.1f}%"),
-                class_="track",
-            ),
-            tag("span", wording.count(count), tag("small", f" · {wording.percent(count / total, digits=0)}")),
+        (
+            label,
+            count / largest,
+            join(wording.count(count), tag("small", f" · {wording.percent(count / total, digits=0)}")),
         )
         for label, count in zip(content.classes, content.balance, strict=True)
     ]
     lead = f"{wording.count(total)} labels; the line marks an even share of {wording.count(round(even, 1))}."
-    bars = tag("ul", *rows, class_="balance", style=f"--even:{100 * even / largest:.1f}%")
-    return section("balance", "Labels of each class", bars, lead=lead)
+    return section("balance", "Labels of each class", _bars(rows, line=even / largest), lead=lead)
+
+
+def _bars(rows: Sequence[tuple[str, Number, Html | str]], *, line: Number) -> Html:
+    """A bar for each class, its length from 0 to 1, with what is written beside it."""
+    listed = [
+        tag(
+            "li",
+            tag("span", name(label), class_="what"),
+            tag("span", tag("span", class_="fill", style=f"width:{100 * length:.1f}%"), class_="track"),
+            tag("span", said),
+        )
+        for label, length, said in rows
+    ]
+    return tag("ul", *listed, class_="balance", style=f"--even:{100 * line:.1f}%")
 
 
 def _matrix(content: Content) -> Html:

@@ -1,0 +1,174 @@
+"""Bayesian SegNet-Basic on CamVid at 120 x 90: mean IoU, maps of doubt, and three rounds of asking.
+
+    ASKWISE_DATA=DIR python benchmarks/camvid.py            interrupted, it goes on
+
+Every training appends a line to results/camvid.jsonl; finished ones are skipped. Table and pictures:
+results/camvid.md, camvid.png (curves), camvid_doubt.png (maps).
+"""
+
+import argparse
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import torch
+from provenance import commit
+from torch import Tensor
+
+import askwise as aw
+
+WIDTH, BATCH, LR, DRAWS, SEED = 32, 8, 1e-3, 20, 0
+EPOCHS_ALL, EPOCHS_ROUND = 60, 60
+INITIAL, ASKED, ROUNDS = 50, 50, 3
+METHODS = ("random", "bald")
+PROTOCOL = (
+    f"SegNet-Basic with {WIDTH} filters at 120 x 90, Adam {LR:g}, batch {BATCH}, classes weighted by their "
+    f"frequency, flips, new weights for every training, seed {SEED}; mean of {DRAWS} draws on the 233 test images "
+    f"at 120 x 90, unlabelled pixels left out. All 367 training images: {EPOCHS_ALL} epochs. Asking: {INITIAL} random "
+    f"images first, then {ROUNDS} rounds of {ASKED} by the mean of a score over the pixels, {EPOCHS_ROUND} epochs each. "
+    f"One seed: differences of a point or two are noise."
+)
+HERE = Path(__file__).parent.parent
+RESULTS, RUNS = HERE / "results", HERE / ".runs" / "camvid"
+LINES = RESULTS / "camvid.jsonl"
+
+
+def rows() -> dict[str, dict[str, Any]]:
+    """Finished trainings by name."""
+    lines = LINES.read_text().splitlines() if LINES.exists() else []
+    return {row["name"]: row for row in map(json.loads, lines)}
+
+
+def trained(name: str, data: aw.data.Dataset, chosen: Tensor, epochs: int) -> aw.Fitted:
+    """The model of that name: trained on the chosen images and measured, or read from an earlier run."""
+    folder = RUNS / name
+    if name in rows() and (folder / "manifest.json").exists():
+        return aw.load(folder)
+    started = time.perf_counter()
+    fitted = aw.fit(
+        aw.nets.segnet_basic(classes=len(data.classes), width=WIDTH),
+        (data.train_x[chosen], data.train_y[chosen]),
+        posterior=aw.mc_dropout(),
+        task=aw.tasks.segmentation(ignore=data.ignore),
+        training=aw.Training(epochs=epochs, batch=BATCH, lr=LR, balance="weights", augment="flip"),
+        start="scratch",
+        seed=SEED,
+    )
+    seconds = time.perf_counter() - started
+    fitted.save(folder)
+    bayesian = aw.measure(fitted, (data.test_x, data.test_y), draws=DRAWS)
+    row = {
+        "name": name,
+        "images": len(chosen),
+        "chosen": chosen.tolist(),
+        "seconds": round(seconds, 1),
+        "mc_dropout": bayesian,
+        "last_epoch": fitted.history[-1],
+        "commit": commit(),
+    }
+    if name == "all":  # the same weights with dropout off
+        plain = aw.Fitted(fitted.network, aw.point(), fitted.task, {}, fitted.history)
+        row["dropout_off"] = aw.measure(plain, (data.test_x, data.test_y), draws=1)
+    with LINES.open("a") as file:
+        file.write(json.dumps(row) + "\n")
+    print(name, len(chosen), f"{seconds:.0f} s", round(bayesian["mean_iou"], 4), flush=True)
+    return fitted
+
+
+def ask(method: str, data: aw.data.Dataset, initial: Tensor) -> None:
+    """Three rounds of asking for masks."""
+    chosen = initial
+    for number in range(ROUNDS + 1):
+        name = "initial" if number == 0 else f"{method}-{number}"
+        fitted = trained(name, data, chosen, EPOCHS_ROUND)
+        if number == ROUNDS:
+            return
+        pool = torch.tensor(sorted(set(range(len(data.train_x))) - set(chosen.tolist())))
+        scores = aw.score_pool(fitted, data.train_x[pool], method, draws=DRAWS, seed=number)
+        picks = aw.select("top_k", scores=scores, count=ASKED)
+        chosen = torch.cat([chosen, pool[picks]])
+
+
+def maps(fitted: aw.Fitted, data: aw.data.Dataset) -> None:
+    """Image, truth, guess and doubt of four test images, spread over the set."""
+    places = torch.linspace(10, len(data.test_x) - 10, 4).long()
+    found = aw.predict(fitted, data.test_x[places], draws=DRAWS)
+    colours = plt.get_cmap("tab20")(np.linspace(0, 1, len(data.classes) + 1))[:, :3]
+    colours[-1] = 0
+    columns = ("image", "truth", "guess", "doubt (nats)", "what labels could remove")
+    figure, axes = plt.subplots(len(places), len(columns), figsize=(12, 7.6), layout="constrained")
+    for row, at in enumerate(places.tolist()):
+        shown = [
+            (data.test_x[at].permute(1, 2, 0).numpy(), {}),
+            (colours[data.test_y[at].numpy()], {}),
+            (colours[found.mean[row].argmax(-1).numpy()], {}),
+            (found.total[row].numpy(), {"cmap": "magma", "vmin": 0, "vmax": 2}),
+            (found.epistemic[row].numpy(), {"cmap": "magma", "vmin": 0, "vmax": 0.5}),
+        ]
+        for column, (picture, options) in enumerate(shown):
+            axes[row, column].imshow(picture, **options)
+            axes[row, column].set_axis_off()
+            axes[row, column].set_title(columns[column] if row == 0 else "", fontsize=10)
+    figure.savefig(RESULTS / "camvid_doubt.png", dpi=110)
+
+
+def write() -> None:
+    """Table and curves of what is finished."""
+    done = rows()
+    lines = ["# SegNet-Basic on CamVid", "", PROTOCOL, ""]
+    lines += ["| training | images | mean IoU | class-average accuracy | pixel accuracy | NLL | seconds |"]
+    lines += ["|---|---|---|---|---|---|---|"]
+    for row in done.values():
+        for kind in ("mc_dropout", "dropout_off"):
+            if kind in row:
+                values = " | ".join(
+                    f"{row[kind][key]:.3f}" for key in ("mean_iou", "class_accuracy", "accuracy", "nll")
+                )
+                label = row["name"] + (", dropout off" if kind == "dropout_off" else "")
+                lines.append(f"| {label} | {row['images']} | {values} | {row['seconds']} |")
+    figure, axis = plt.subplots(figsize=(6, 4), layout="constrained")
+    for method, marker in zip(METHODS, "os", strict=True):
+        own = [row for name, row in done.items() if name == "initial" or name.startswith(f"{method}-")]
+        own.sort(key=lambda row: row["images"])
+        axis.plot(
+            [r["images"] for r in own],
+            [r["mc_dropout"]["mean_iou"] for r in own],
+            marker=marker,
+            label=method,
+        )
+    if "all" in done:
+        axis.axhline(
+            done["all"]["mc_dropout"]["mean_iou"], color="0.5", linestyle="--", label="all 367 images"
+        )
+    axis.set(
+        xlabel="labelled images", ylabel="mean IoU on the test images", title="CamVid, SegNet-Basic, 120 x 90"
+    )
+    axis.legend()
+    figure.savefig(RESULTS / "camvid.png", dpi=110)
+    commits = ", ".join(sorted({row["commit"] for row in done.values()}))
+    lines += ["", f"Command: `python benchmarks/camvid.py`. Commits: {commits}.", ""]
+    lines += ["![Curves](camvid.png)", "", "![Maps of doubt](camvid_doubt.png)", ""]
+    (RESULTS / "camvid.md").write_text("\n".join(lines))
+    print("\n".join(lines))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--parts", default="ask,all", help="what to train: ask, all")
+    parser.add_argument("--methods", default=",".join(METHODS))
+    options = parser.parse_args()
+    data = aw.data.load("camvid", shrink=2)
+    if "ask" in options.parts:
+        initial = torch.randperm(len(data.train_x), generator=torch.Generator().manual_seed(SEED))[:INITIAL]
+        for method in options.methods.split(","):
+            ask(method, data, initial)
+    if "all" in options.parts:
+        maps(trained("all", data, torch.arange(len(data.train_x)), EPOCHS_ALL), data)
+    write()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+"""VOGN: Gaussians over the weights of chosen layers, by the Bayesian learning rule (Osawa et al. 2019)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor, nn
+
+from askwise.bayes import gaussian_weights
+from askwise.bayes.learning import Job, Learned, State, learn
+from askwise.bayes.sites import Site
+from askwise.errors import above_zero, at_least_zero, positive
+from askwise.optim import VOGN
+from askwise.optim.options import check_betas
+from askwise.seeding import generator
+from askwise.types import Draws
+
+_LR = 30  # times the training's, which suits Adam
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """The placement (one of last, first, layers, all; all by default) and the form of the Gaussians.
+
+    Weights and biases of the chosen layers are Gaussian, with the prior N(0, prior_std^2); all else
+    learns by Adam. `kl_weight` tempers the posterior: 1 is Bayes' rule, under which tens of thousands
+    of weights fall back to the prior when there are only hundreds of labels; below 1 labels count for
+    more. `augmentation` is rho: how many labels one counts for where inputs are augmented. The prior
+    warms up over the first `warm_up` of the steps. `damping` is in the step, not in the deviations.
+    `lr` is 30 times the training's unless given, and no weight moves farther in a step than `reach`
+    times the training's lr; Adam moves about 1.
+    """
+
+    name: ClassVar[str] = "vogn"
+    last: int | None = None
+    first: int | None = None
+    layers: Sequence[str] | None = None
+    all: bool = False
+    prior_std: float = 0.1
+    kl_weight: float = 0.003
+    augmentation: float = 1.0
+    lr: float | None = None
+    reach: float = 3.0
+    damping: float = 1e-3
+    betas: Sequence[float] = (0.9, 0.9)
+    warm_up: float = 0.5
+    samples: int = 1
+    dropout: bool = False
+
+    def __post_init__(self) -> None:
+        gaussian_weights.check_placement(self)
+        for name in ("prior_std", "kl_weight", "augmentation", "reach"):
+            above_zero(name, getattr(self, name))
+        for name in ("damping", "warm_up"):
+            at_least_zero(name, getattr(self, name))
+        if self.lr is not None:
+            above_zero("lr", self.lr)
+        object.__setattr__(self, "betas", check_betas(self.betas))
+        positive("samples", self.samples)
+
+
+def fit(network: nn.Module, config: Config, job: Job) -> Learned:
+    """The deviation of every Gaussian weight; the means are learned in the network's own weights."""
+    lr = _LR * job.training.lr if config.lr is None else config.lr
+    optimizer = VOGN(
+        network,
+        lr=lr,
+        count=len(job.data) * config.augmentation / config.kl_weight,
+        rng=generator(job.seed, "noise", device=job.device),
+        layers=list(gaussian_weights.chosen_layers(network, config, job)),
+        prior_precision=config.prior_std**-2,
+        betas=check_betas(config.betas),
+        damping=config.damping,
+        warm_up=round(config.warm_up * job.training.steps(len(job.data))),
+        samples=config.samples,
+        clip_radius=config.reach * job.training.lr / lr,
+        rest_lr=job.training.lr,
+    )
+    gaussian_weights.resume(network, optimizer, optimizer.rest, job.start)
+    history = learn(network, optimizer, job)
+    return Learned(gaussian_weights.kept(network, optimizer, optimizer.rest), history)
+
+
+def draw(
+    network: nn.Module, config: Config, state: State, *, numbers: range, seed: int, sites: Sequence[Site]
+) -> Draws:
+    """Whole weight tensors, named as the network names them; and masks, where dropout is left on."""
+    return gaussian_weights.draw(network, state, numbers=numbers, seed=seed, sites=sites)
+
+
+def std(config: Config, means: Mapping[str, Tensor], state: State) -> dict[str, Tensor]:
+    """Standard deviation of every Gaussian weight, by name."""
+    return gaussian_weights.stds(state)
+
+
+def without_noise(config: Config, state: State, where: Mapping[str, Tensor]) -> State:
+    """The state under which weights are their means in every draw, where the masks say so."""
+    return gaussian_weights.without_noise(state, where)
+
+
+def part(config: Config, state: State, take: Callable[[str, Tensor], Tensor]) -> State:
+    """The state of a network with fewer channels; `take` is what it keeps of tensors like a named weight."""
+    return gaussian_weights.part(state, take)

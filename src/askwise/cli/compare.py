@@ -1,0 +1,140 @@
+"""`askwise compare`: every posterior on one data set."""
+
+import shlex
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from askwise.cli.options import AsJson, DataDir, print_json, seeds
+from askwise.errors import InputError, choose
+
+if TYPE_CHECKING:
+    from askwise.compare.runs import Tell
+
+
+def compare(
+    data: Annotated[
+        str, typer.Argument(help="digits, mnist, fashion_mnist or cifar10.", metavar="DATA")
+    ] = "digits",
+    labels: Annotated[int, typer.Option(help="Labels to learn from, drawn anew for each seed.")] = 1000,
+    posteriors: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="Only these, e.g. point,bbb; by default all.")
+    ] = None,
+    seeds_: Annotated[
+        str, typer.Option("--seeds", metavar="SEEDS", help="Every posterior once for each seed, e.g. 0-4.")
+    ] = "0-2",
+    network: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="A network by name, with options if needed: lenet5,dropout=0.25. By default Gal's CNN in "
+            "the size of the data; mc_dropout needs one with dropout.",
+        ),
+    ] = None,
+    epochs: Annotated[int, typer.Option(help="How long each posterior learns.")] = 50,
+    draws: Annotated[int, typer.Option(help="Networks drawn for each prediction.")] = 100,
+    ood: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The items to be doubted: a data set, or `shuffled` for the test images with their pixels "
+            "in another order. By default fashion_mnist for mnist and the reverse if they are here, else "
+            "shuffled.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Folder for the table, the picture and the rows.")
+    ] = Path("askwise-compare"),
+    data_dir: DataDir = None,
+    json: AsJson = False,
+) -> None:
+    """Train every posterior with its defaults on one data set, and put them side by side.
+
+    A table, a picture and JSON: accuracy, NLL, Brier, calibration error, AUROC of doubt, time, size.
+
+    Digits need no download. Interrupted, it goes on where it was; what is finished is not done again.
+    """
+    from askwise import compare as comparing
+    from askwise.bayes.posteriors import POSTERIORS
+
+    names = _names(posteriors, POSTERIORS)
+    chosen = seeds(seeds_)
+    protocol = comparing.make(
+        data, labels=labels, network=network, epochs=epochs, draws=draws, strange=ood, data_dir=data_dir
+    )
+    stem = f"compare_{protocol.data}_{protocol.labels}"
+    if network is not None:
+        stem += f"_{protocol.network}"
+    wanted = comparing.jobs(names, chosen)
+    with _progress(len(wanted)) as tell:
+        found = comparing.run(protocol, wanted, kept=out / f"{stem}.jsonl", data_dir=data_dir, tell=tell)
+    if not found.rows:
+        raise InputError("; ".join(f"{name}: {why}" for name, why in found.refused.items()))
+    given = {"posteriors": posteriors, "network": network, "ood": ood}
+    command = _command(data, {"labels": labels, "seeds": seeds_, "epochs": epochs, "draws": draws, **given})
+    told = comparing.outcome(protocol, found, command=command)
+    paths = comparing.write(told, out, stem=stem)
+    if json:
+        print_json({**told, "files": {kind: str(path) for kind, path in paths.items()}})
+    else:
+        _print(told, paths)
+
+
+def _names(text: str | None, known: Mapping[str, Any]) -> list[str]:
+    """The posteriors that are meant, in the order of the table."""
+    if text is None:
+        return list(known)
+    asked = [choose("posterior", name.strip(), known) for name in text.split(",")]
+    return [name for name in known if name in asked]
+
+
+def _command(data: str, options: Mapping[str, Any]) -> str:
+    words = [f"--{name} {shlex.quote(str(value))}" for name, value in options.items() if value is not None]
+    return " ".join(["askwise compare", data, *words])
+
+
+@contextmanager
+def _progress(count: int) -> Iterator["Tell"]:
+    """A function that moves one bar over all jobs on a terminal, and is silent elsewhere."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description:<24}"),
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as progress:
+        task = progress.add_task("", total=count)
+
+        def tell(job: Any, state: str) -> None:
+            if state == "learning":
+                progress.update(task, description=f"{job.posterior}, seed {job.seed}")
+            else:
+                progress.advance(task)
+
+        yield tell
+
+
+def _print(told: Mapping[str, Any], paths: Mapping[str, Path]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from askwise.compare import COLUMNS, cells, notes
+
+    table = Table(box=None, pad_edge=False, collapse_padding=True)
+    table.add_column("posterior", no_wrap=True)
+    for column in COLUMNS:
+        table.add_column(f"{column.title}\n{column.under}", justify="right", no_wrap=True)
+    for name in told["summary"]:
+        # The deviation stands below its mean: nine measures fit a terminal of 80 characters.
+        table.add_row(name, *("\n".join(filter(None, cell)) for cell in cells(told, name)))
+    Console().print(table)
+    for line in notes(told):
+        typer.echo(line)
+    typer.echo(f"table: {paths['md']}, picture: {paths['png']}, JSON: {paths['json']}")

@@ -1,0 +1,41 @@
+"""Finished rows, one JSON object a line: appended when they are done, and never done again."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from askwise.errors import CorruptError
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """The rows of a journal; a last line that was cut off by a crash is none."""
+    if not path.exists():
+        return []
+    rows = []
+    lines = path.read_text(encoding="utf-8").split("\n")
+    for number, line in enumerate(lines, start=1):
+        if not line:
+            continue
+        try:
+            rows.append(json.loads(line))
+        except ValueError as error:
+            if number == len(lines):
+                break  # written without its end of line
+            raise CorruptError(f"line {number} of {path} is damaged; take it out, or restore it") from error
+    return rows
+
+
+def append(path: Path, row: Mapping[str, Any]) -> None:
+    """Put a row at the end, on the disk when this returns; what is left of a cut-off line goes."""
+    line = json.dumps(row, allow_nan=False).encode() + b"\n"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab+") as file:
+        file.seek(0)
+        whole = file.read().rfind(b"\n") + 1
+        file.truncate(whole)
+        file.seek(whole)
+        file.write(line)
+        file.flush()
+        os.fsync(file.fileno())

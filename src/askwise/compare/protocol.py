@@ -1,0 +1,76 @@
+"""What is the same for every posterior: data, labels, network, training, draws, strange items."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from askwise.compare.strange import SHUFFLED, strange_name
+from askwise.errors import InputError, choose, positive
+from askwise.loop.plan import override
+from askwise.nets import NETWORKS
+from askwise.train import Training
+
+DATA: Mapping[str, str] = {
+    "digits": "digits_cnn",
+    "mnist": "gal_cnn",
+    "fashion_mnist": "gal_cnn",
+    "cifar10": "gal_cnn",
+}
+"""The data sets that can be compared on, and a network with dropout for each."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Protocol:
+    """Everything but the posterior, which has its own defaults, and the seed."""
+
+    data: str = "digits"
+    labels: int = 1000
+    network: str = "digits_cnn"
+    network_options: Mapping[str, Any] = field(default_factory=dict)
+    epochs: int = 50
+    batch: int = 64
+    lr: float = 1e-3
+    draws: int = 100
+    strange: str = SHUFFLED
+
+    def __post_init__(self) -> None:
+        choose("data set to compare on", self.data, DATA)
+        choose("network", self.network, NETWORKS)
+        positive("labels", self.labels)
+        positive("draws", self.draws)
+        self.training()
+
+    def training(self) -> Training:
+        """How every posterior is trained."""
+        return Training(epochs=self.epochs, batch=self.batch, lr=self.lr)
+
+
+def make(
+    data: str,
+    *,
+    labels: int = 1000,
+    network: str | None = None,
+    epochs: int = 50,
+    draws: int = 100,
+    strange: str | None = None,
+    data_dir: str | Path | None = None,
+) -> Protocol:
+    """The protocol on a data set; the network and the strange items are its usual ones unless named.
+
+    A network is written NAME or with options, e.g. `lenet5,dropout=0.25`.
+    """
+    usual = DATA[choose("data set to compare on", data, DATA)]
+    name, *settings = re.split(r",(?=\s*\w+\s*=)", network or usual)  # a list among them has commas too
+    if "," in name:
+        raise InputError(f"options of a network are written NAME,option=value, not {network!r}")
+    return Protocol(
+        data=data,
+        labels=labels,
+        network=name.strip(),
+        network_options=override({}, settings),
+        epochs=epochs,
+        draws=draws,
+        strange=strange_name(data, strange, data_dir=data_dir),
+    )

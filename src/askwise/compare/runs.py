@@ -1,0 +1,95 @@
+"""Every posterior and every seed, one by one; what is in the journal is not done again."""
+
+import json
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import torch
+
+from askwise import __version__
+from askwise.bayes.posteriors import POSTERIORS
+from askwise.compare import journal
+from askwise.compare.commit import commit
+from askwise.compare.material import material
+from askwise.compare.protocol import Protocol
+from askwise.compare.trial import Job, trial, warm_up
+from askwise.errors import AskwiseError
+
+Tell: TypeAlias = Callable[[Job, Literal["learning", "done", "kept", "refused"]], None]
+"""Hears of every job when it starts, and how it ended."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A row for every job that came to its end, and why the posteriors of others refused."""
+
+    rows: list[dict[str, Any]]
+    refused: dict[str, str]
+
+
+def jobs(posteriors: Sequence[str], seeds: Sequence[int]) -> list[Job]:
+    """Every posterior with every seed, seed by seed: interrupted, all have been tried about as often."""
+    return [Job(name, seed) for seed in seeds for name in posteriors]
+
+
+def run(
+    protocol: Protocol,
+    wanted: Sequence[Job],
+    *,
+    kept: Path,
+    data_dir: str | Path | None = None,
+    tell: Tell = lambda *_: None,
+) -> Found:
+    """The rows of all jobs: from the journal `kept`, or made now and appended to it."""
+    known = {_key(row): row for row in journal.read(kept)}
+    keys = {job: _key(_plan(protocol, job)) for job in wanted}
+    refused: dict[str, str] = {}
+    if keys.values() - known.keys():
+        items = material(protocol, data_dir=data_dir)
+        warm_up(protocol, items)
+    for job, key in keys.items():
+        if key in known:
+            tell(job, "kept")
+            continue
+        tell(job, "learning")
+        try:
+            row = {**_plan(protocol, job), **trial(protocol, job, items), **_conditions()}
+        except AskwiseError as error:
+            refused[job.posterior] = str(error)
+            tell(job, "refused")
+            continue
+        journal.append(kept, row)
+        known[key] = row
+        tell(job, "done")
+    return Found([known[key] for key in keys.values() if key in known], refused)
+
+
+def _plan(protocol: Protocol, job: Job) -> dict[str, Any]:
+    """What makes a row the row of this job, as JSON would hold it."""
+    options = {name: _plain(value) for name, value in asdict(POSTERIORS[job.posterior].Config()).items()}
+    plan: dict[str, Any] = json.loads(
+        json.dumps({**asdict(job), "options": options, "protocol": asdict(protocol)}, allow_nan=False)
+    )
+    return plan
+
+
+def _plain(value: Any) -> Any:
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _key(row: Mapping[str, Any]) -> str:
+    return json.dumps([row[part] for part in ("posterior", "seed", "options", "protocol")], sort_keys=True)
+
+
+def _conditions() -> dict[str, Any]:
+    return {
+        "askwise": __version__,
+        "commit": commit(),
+        "torch": torch.__version__,
+        "threads": torch.get_num_threads(),
+        "cores": os.cpu_count(),
+    }

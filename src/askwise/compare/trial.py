@@ -1,0 +1,97 @@
+"""One posterior, trained and measured."""
+
+from dataclasses import dataclass
+from time import perf_counter, process_time
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from askwise.bayes.fit import fit
+from askwise.bayes.fitted import Fitted
+from askwise.bayes.posteriors import POSTERIORS
+from askwise.bayes.predict import predict
+from askwise.compare.material import Material, network
+from askwise.compare.protocol import Protocol
+from askwise.loop.measure import measure
+from askwise.seeding import derive, generator
+from askwise.tasks import Prediction
+from askwise.train import Training
+
+_SHARP = 1e-5  # nats: doubt below it is rounding, and orders nothing
+
+
+@dataclass(frozen=True)
+class Job:
+    """One posterior, by name and with its defaults, and one seed."""
+
+    posterior: str
+    seed: int
+
+
+def trial(protocol: Protocol, job: Job, items: Material) -> dict[str, Any]:
+    """How good one posterior is, how much it doubts strange items, and what it costs.
+
+    Labels, first weights and draws depend on the seed alone: all posteriors have them in common.
+    Times are in CPU seconds, which other work on the machine hardly changes, and by the clock.
+    """
+    x, y = items.train
+    chosen = torch.randperm(len(x), generator=generator(job.seed, "compare", "labels"))[: protocol.labels]
+    plain = network(protocol, items)
+    began = _now()
+    fitted = fit(
+        plain,
+        (x[chosen], y[chosen]),
+        posterior=POSTERIORS[job.posterior].Config(),
+        training=protocol.training(),
+        start="scratch",
+        seed=derive(job.seed, "compare", "fit"),
+    )
+    learned = _now()
+
+    def predicted(inputs: Tensor) -> Prediction:
+        return predict(fitted, inputs, draws=protocol.draws, seed=derive(job.seed, "compare", "draws"))
+
+    predicted(items.test[0][:1])  # builds the program, once for all
+    ready = _now()
+    usual = predicted(items.test[0])
+    done = _now()
+    odd = predicted(items.strange)
+    found = measure(usual.mean.cpu(), items.test[1])
+    return {
+        **{name: found[name] for name in ("accuracy", "nll", "brier", "ece")},
+        "auroc_total": told_apart(usual.total, odd.total),
+        "auroc_epistemic": told_apart(usual.epistemic, odd.epistemic),
+        **_spent("training", began, learned),
+        **_spent("prediction", ready, done),
+        "parameters": _parameters(fitted),
+    }
+
+
+def warm_up(protocol: Protocol, items: Material) -> None:
+    """Load what torch loads late, so that the first trial is not charged for it; refuse what cannot train."""
+    some = items.train[0][:8], items.train[1][:8]
+    fit(network(protocol, items), some, posterior=POSTERIORS["point"].Config(), training=Training(epochs=1))
+
+
+def told_apart(usual: Float[Tensor, " N"], odd: Float[Tensor, " M"]) -> float:
+    """The area under the ROC curve: how likely an odd item is doubted more than a usual one."""
+    from torchmetrics.functional.classification import binary_auroc  # takes seconds to import
+
+    doubt = torch.cat([usual, odd]).double().cpu().clamp_min(_SHARP)
+    truth = torch.cat([torch.zeros(len(usual)), torch.ones(len(odd))]).long()
+    return float(binary_auroc(doubt / doubt.max(), truth))  # what is not in 0..1 it takes for logits
+
+
+def _now() -> tuple[float, float]:
+    return process_time(), perf_counter()
+
+
+def _spent(what: str, start: tuple[float, float], end: tuple[float, float]) -> dict[str, float]:
+    return {f"{what}_cpu_s": end[0] - start[0], f"{what}_s": end[1] - start[1]}
+
+
+def _parameters(fitted: Fitted) -> int:
+    """How many numbers the trained model keeps: weights and the posterior's state."""
+    return sum(tensor.numel() for tensor in fitted.tensors().values() if tensor.is_floating_point())

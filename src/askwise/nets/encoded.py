@@ -1,0 +1,55 @@
+"""A head that learns on top of an encoder that does not, or no longer does."""
+
+import copy
+
+from torch import Tensor, nn
+
+from askwise.nets.recipe import recorded
+
+
+class Encoded(nn.Module):
+    """An encoder and a head; once frozen, the encoder neither learns nor drops anything."""
+
+    def __init__(self, encoder: nn.Module, head: nn.Module, *, frozen: bool) -> None:
+        super().__init__()
+        self.encoder, self.head, self.frozen = encoder, head, False
+        if frozen:
+            self.freeze()
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """What the head makes of the encoder's features [N, D]."""
+        outputs: Tensor = self.head(self.encoder(inputs))
+        return outputs
+
+    def freeze(self) -> None:
+        """Keep the encoder as it is from now on."""
+        self.frozen = True
+        self.encoder.requires_grad_(False)
+        self.encoder.eval()
+        if (recipe := vars(self).get("recipe")) is not None:
+            recipe["options"]["frozen"] = True
+
+    def train(self, mode: bool = True) -> "Encoded":
+        """The network in train or eval mode; a frozen encoder stays in eval mode."""
+        super().train(mode)
+        if self.frozen:
+            self.encoder.eval()
+        return self
+
+
+@recorded
+def encoded(encoder: nn.Module, head: nn.Module, *, frozen: bool = True) -> Encoded:
+    """The head over the encoder, any module from tokens or features to [N, D].
+
+    With `frozen=False` both learn. To train the encoder for a few epochs and the head alone after
+    (Loustau 2023), fit twice: `first = aw.fit(network, data, ...)`, then
+    `aw.fit(aw.nets.frozen(first.network), data, ...)`.
+    """
+    return Encoded(encoder, head, frozen=frozen)
+
+
+def frozen(network: Encoded) -> Encoded:
+    """A copy whose encoder no longer learns; the network itself stays as it is."""
+    own = copy.deepcopy(network)
+    own.freeze()
+    return own

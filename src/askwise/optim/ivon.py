@@ -1,0 +1,140 @@
+"""IVON: a Gaussian over every weight at about the cost of Adam (Shen et al. 2024)."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import Parameter
+
+from askwise.errors import above_zero, at_least_zero
+from askwise.optim.options import check_betas, check_radius
+from askwise.optim.placed import gradients, normal, placed
+from askwise.optim.samples import Samples
+
+
+class IVON(torch.optim.Optimizer):
+    """Improved variational online Newton: q = N(m, 1 / (count (h + weight_decay))), m in the parameters.
+
+    The loss is a mean over the batch. `count` is the number of labels N; another value tempers the
+    posterior (it is `ess` or lambda elsewhere). `weight_decay` is delta, so the prior's precision is
+    count * delta. h follows the curvature of the loss, estimated from gradient times noise, and starts
+    at `hess_init`. The mean moves by lr (hess_init + delta) times momentum over (h + delta), that
+    quotient cut at `clip_radius`: lr is that of plain descent as long as h stays where it starts.
+
+    The defaults are the authors', for many thousands of steps: h moves 1 - betas[1] of the way a step.
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Parameter] | Iterable[dict[str, Any]],
+        *,
+        lr: float,
+        count: int | float,
+        rng: torch.Generator,
+        hess_init: float = 1.0,
+        betas: tuple[float, float] = (0.9, 0.99999),
+        weight_decay: float = 1e-4,
+        samples: int = 1,
+        clip_radius: float = float("inf"),
+    ) -> None:
+        defaults = {
+            "lr": at_least_zero("lr", lr),
+            "count": above_zero("count", count),
+            "hess_init": above_zero("hess_init", hess_init),
+            "betas": check_betas(betas),
+            "weight_decay": at_least_zero("weight_decay", weight_decay),
+            "clip_radius": check_radius(clip_radius),
+        }
+        self.samples, self.rng = samples, rng
+        self._samples = Samples(samples)
+        super().__init__(params, defaults)
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Parameters to learn from the next step on."""
+        super().add_param_group(param_group)
+        group = self.param_groups[-1]
+        group.setdefault("step", 0)
+        for p in group["params"]:
+            hess = torch.full_like(p, group["hess_init"], requires_grad=False)
+            self.state[p] = {"momentum": torch.zeros_like(p, requires_grad=False), "hess": hess}
+
+    @torch.no_grad()
+    def std(self, parameter: Parameter) -> Tensor:
+        """The standard deviation of every weight of one parameter."""
+        group = next(g for g in self.param_groups if any(p is parameter for p in g["params"]))
+        return _root_precision(group, [self.state[parameter]["hess"]])[0].reciprocal_()
+
+    @contextmanager
+    def sampling(self) -> Iterator[None]:
+        """Sampled weights in place of the means; the gradient found there counts in the next step."""
+        parameters = [p for group in self.param_groups for p in group["params"]]
+        with torch.no_grad():
+            roots = [r for group in self.param_groups for r in _root_precision(group, self._hess(group))]
+            noise = normal(parameters, self.rng)
+            torch._foreach_div_(noise, roots)
+            values = torch._foreach_add(noise, parameters)
+        with self._samples.guarded():
+            with placed(parameters, values):
+                yield
+            found = gradients(parameters)
+            torch._foreach_mul_(noise, found)
+            self._samples.add(gradient=found, product=list(noise))
+
+    @torch.no_grad()
+    def step(self) -> None:  # type: ignore[override]
+        """Move means and deviations by the samples taken since the last step."""
+        means = self._samples.means()
+        start = 0
+        for group in self.param_groups:
+            stop = start + len(group["params"])
+            group["step"] += 1
+            self._move_hess(group, means["product"][start:stop])
+            self._move_means(group, means["gradient"][start:stop])
+            start = stop
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything a later step depends on: averages, step counts, options and the generator's state."""
+        self._samples.refuse_open()
+        return {**super().state_dict(), "rng": self.rng.get_state()}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on from there, to the bit."""
+        super().load_state_dict(state_dict)
+        self.rng.set_state(state_dict["rng"])
+        self._samples.clear()
+
+    def _hess(self, group: dict[str, Any]) -> list[Tensor]:
+        return [self.state[p]["hess"] for p in group["params"]]
+
+    def _move_hess(self, group: dict[str, Any], products: list[Tensor]) -> None:
+        """Curvature towards its estimate; the second-order term keeps h + delta above zero."""
+        hess, rate = self._hess(group), 1 - group["betas"][1]
+        damped = torch._foreach_add(hess, group["weight_decay"])
+        gap = torch._foreach_mul(products, damped)
+        torch._foreach_mul_(gap, group["count"])
+        torch._foreach_sub_(gap, hess)
+        torch._foreach_add_(hess, gap, alpha=rate)
+        torch._foreach_mul_(gap, gap)
+        torch._foreach_div_(gap, damped)
+        torch._foreach_add_(hess, gap, alpha=0.5 * rate**2)
+
+    def _move_means(self, group: dict[str, Any], grads: list[Tensor]) -> None:
+        parameters, beta, decay = group["params"], group["betas"][0], group["weight_decay"]
+        momentum = [self.state[p]["momentum"] for p in parameters]
+        torch._foreach_lerp_(momentum, grads, 1 - beta)
+        move = torch._foreach_div(momentum, 1 - beta ** group["step"])
+        torch._foreach_add_(move, parameters, alpha=decay)
+        torch._foreach_div_(move, torch._foreach_add(self._hess(group), decay))
+        if group["clip_radius"] < float("inf"):
+            torch._foreach_clamp_min_(move, -group["clip_radius"])
+            torch._foreach_clamp_max_(move, group["clip_radius"])
+        torch._foreach_add_(parameters, move, alpha=-group["lr"] * (group["hess_init"] + decay))
+
+
+def _root_precision(group: dict[str, Any], hess: list[Tensor]) -> list[Tensor]:
+    roots = torch._foreach_add(hess, group["weight_decay"])
+    torch._foreach_mul_(roots, group["count"])
+    torch._foreach_sqrt_(roots)
+    return list(roots)

@@ -1,0 +1,56 @@
+"""What tasks with classes at every site have in common."""
+
+import math
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn import functional as F
+
+from askwise.math.doubt import entropies
+from askwise.math.entropy import marginal
+from askwise.tasks.task import Prediction
+from askwise.types import LogProbs, SiteScores
+
+_NO_CLASS = -100  # what torch leaves out where nothing else is said; the checks of labels refuse it
+
+
+def summary(log_probs: LogProbs) -> Prediction:
+    """Mean probabilities [N, *sites, C], and doubt in nats [N, *sites]."""
+    doubt = entropies(log_probs)
+    return Prediction(marginal(log_probs).exp(), doubt.total, doubt.epistemic, doubt.aleatoric)
+
+
+def known(labels: Tensor, ignore: int | None) -> Tensor:
+    """Which labels are not to be ignored."""
+    # As wide numbers: a byte takes 300 for 44, and -1 for 255.
+    return torch.ones_like(labels, dtype=torch.bool) if ignore is None else labels.long() != ignore
+
+
+def log_likelihood(log_probs: LogProbs, labels: Tensor, *, ignore: int | None = None) -> SiteScores:
+    """Log of the mean probability of every label [N, *sites]; NaN where a label is ignored.
+
+    Soft labels [N, *sites, C] give what is expected under them.
+    """
+    if labels.is_floating_point():
+        return (labels * marginal(log_probs)).sum(dim=-1)
+    unknown = ~known(labels, ignore)
+    index = labels.long().masked_fill(unknown, 0)[:, None, ..., None].expand(*log_probs.shape[:-1], 1)
+    own = log_probs.gather(-1, index).squeeze(-1)
+    return (own.logsumexp(dim=1) - math.log(log_probs.shape[1])).masked_fill(unknown, math.nan)
+
+
+def nll(
+    log_probs: Float[Tensor, "N C *sites"], labels: Tensor, weights: Tensor | None, *, ignore: int | None
+) -> Tensor:
+    """Mean over items of the mean over an item's known sites; an item without any counts nothing."""
+    if weights is None and ignore is None:
+        return F.nll_loss(log_probs, labels.long())
+    skip = _NO_CLASS if ignore is None else ignore
+    weights = None if weights is None else weights.to(log_probs)
+    each = F.nll_loss(log_probs, labels.long(), weights, reduction="none", ignore_index=skip)
+    if ignore is None:
+        return each.mean()
+    sites = known(labels, ignore).reshape(len(labels), -1).sum(dim=1)
+    per_item = each.reshape(len(each), -1).sum(dim=1) / sites.clamp(min=1)
+    return per_item.sum() / (sites > 0).sum().clamp(min=1)

@@ -1,0 +1,99 @@
+"""Any number of tags per item, each off or on."""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn import functional as F
+
+from askwise.errors import InputError
+from askwise.math.entropy import marginal
+from askwise.tasks import balance, categorical
+from askwise.tasks.meters import TagMeter
+from askwise.tasks.reduce import reduction
+from askwise.tasks.task import Task
+from askwise.types import LogProbs, SiteScores
+
+_UNKNOWN = -1
+_PRESENT = 0.5  # a soft tag counts as present from here
+
+
+def multilabel(*, reduce: str = "mean", threshold: float = 0.5) -> Task:
+    """The task: a network gives one logit per tag [N, L], labels are 0 or 1 for each [N, L].
+
+    A label between 0 and 1 is soft, and -1 is unknown and ignored. The tags of an item add up in
+    its likelihood. Its score is the mean over the tags, so that it does not grow with their number;
+    or their sum or max. Scores that rank (margin, top_u) look across the tags. A tag is predicted
+    when it is likelier than `threshold`.
+    """
+    if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 < threshold < 1:
+        raise InputError(f"threshold must be between 0 and 1, not {threshold!r}")
+    return Task(
+        name="multilabel",
+        options={"reduce": reduce, "threshold": threshold},
+        supplies="log_probs",
+        predictive=_predictive,
+        nll=_nll,
+        labels=_check_labels,
+        summary=categorical.summary,
+        log_likelihood=_log_likelihood,
+        curvature=_curvature,
+        per_item=reduction(reduce, ("mean", "sum", "max")),
+        metrics=lambda: TagMeter(threshold=threshold),
+        class_weights=lambda labels, _: _weights(labels),
+        chances=lambda labels: balance.chances_of_tags(labels >= _PRESENT),
+        scoring={"across_tags": True},
+    )
+
+
+def _predictive(outputs: Tensor) -> LogProbs:
+    """Log-probabilities [N, T, L, 2] of off and on."""
+    if outputs.ndim != 3:
+        found = [outputs.shape[0], *outputs.shape[2:]]
+        raise InputError(f"multilabel needs a network that gives one logit per tag [N, L], not {found}")
+    logits = outputs.movedim(0, -1)  # the items last, as the entropies reduce fastest
+    return torch.stack([F.logsigmoid(-logits), F.logsigmoid(logits)], dim=-2).movedim(-1, 0)
+
+
+def _nll(outputs: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
+    unknown = labels == _UNKNOWN
+    target = labels.to(outputs.dtype).masked_fill(unknown, 0)
+    weights = None if weights is None else weights.to(outputs)
+    each = F.binary_cross_entropy_with_logits(outputs, target, pos_weight=weights, reduction="none")
+    return each.masked_fill(unknown, 0).sum(dim=1).mean()
+
+
+def _log_likelihood(log_probs: LogProbs, labels: Float[Tensor, "N L"]) -> SiteScores:
+    off, on = marginal(log_probs).unbind(dim=-1)
+    return torch.lerp(off, on, labels.to(on.dtype)).masked_fill(labels == _UNKNOWN, torch.nan)
+
+
+def _curvature(outputs: Tensor) -> tuple[Tensor, Tensor]:
+    p = outputs.sigmoid()
+    return p * (1 - p), torch.zeros_like(p)
+
+
+def _weights(labels: Float[Tensor, "N L"]) -> Float[Tensor, " L"]:
+    """How much more than absence the presence of each tag counts; 0 for a tag that is never present."""
+    known = labels.clamp(min=0)
+    present = known.sum(dim=0)
+    absent = (labels != _UNKNOWN).sum(dim=0) - present
+    ratio = torch.where(present > 0, absent / present, 0.0)
+    return torch.where((absent == 0) & (present > 0), 1.0, ratio)
+
+
+def _check_labels(labels: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """0 or 1, something between, or -1, for each of the L tags of every item."""
+    tags = shape[-1]
+    if labels.is_complex() or labels.ndim != 2:
+        raise InputError(f"labels must be 0 or 1 for each tag [N, {tags}], not {list(labels.shape)}")
+    if labels.shape[1] != tags:
+        raise InputError(f"labels have {labels.shape[1]} tags, and the network gives {tags}; make them equal")
+    known = labels.float()
+    bad = ~(((known >= 0) & (known <= 1)) | (known == _UNKNOWN))
+    if bad.any():
+        item, tag = bad.nonzero()[0].tolist()
+        raise InputError(
+            f"tag {tag} of the item at position {item} is {labels[item, tag].item():g}; a tag is 0 or 1, "
+            "a probability between, or -1 for unknown"
+        )
+    return known

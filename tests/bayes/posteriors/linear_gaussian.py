@@ -1,0 +1,79 @@
+"""Linear regression with known noise: the one network whose posterior is known exactly.
+
+The exam of every Gaussian posterior. Means and standard deviations come shaped as the weight (and
+bias) of `network()`, the only layer of which is called `dense`.
+"""
+
+from collections import OrderedDict
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+
+@dataclass(frozen=True)
+class LinearGaussian:
+    """y = x w + noise of precision tau, w ~ N(0, prior_std^2): data and exact answers, in float64."""
+
+    x: Tensor
+    y: Tensor
+    tau: float
+    prior_std: float
+    bias: bool
+    mean: Tensor
+    precision: Tensor
+
+    @property
+    def data(self) -> tuple[Tensor, Tensor]:
+        """What a network learns from: x [N, D] and y [N, 1], in float32."""
+        return self.x.float(), self.y.float()
+
+    @property
+    def std(self) -> Tensor:
+        """The exact posterior's own deviation of each weight; the bias is the last."""
+        return torch.linalg.inv(self.precision).diagonal().sqrt()
+
+    @property
+    def mean_field_std(self) -> Tensor:
+        """The deviations of the independent Gaussians nearest to the exact posterior in KL(q||p).
+
+        Their means are the exact ones. The diagonal of a Laplace approximation is the same.
+        """
+        return self.precision.diagonal().rsqrt()
+
+    def network(self) -> nn.Sequential:
+        """One dense layer, all weights at zero."""
+        network = nn.Sequential(OrderedDict(dense=nn.Linear(self.x.shape[1], 1, bias=self.bias)))
+        for parameter in network.parameters():
+            nn.init.zeros_(parameter)
+        return network
+
+    def parts(self, values: Tensor) -> dict[str, Tensor]:
+        """Values [D] or [D + 1] by the names and shapes of the network's parameters, in float32."""
+        wide = self.x.shape[1]
+        named = {"dense.weight": values[None, :wide].float()}
+        return {**named, "dense.bias": values[wide:].float()} if self.bias else named
+
+
+def linear_gaussian(
+    *,
+    count: int = 200,
+    features: int = 3,
+    tau: float = 4.0,
+    prior_std: float = 1.0,
+    bias: bool = False,
+    seed: int = 0,
+) -> LinearGaussian:
+    """Correlated inputs, so that the mean-field deviations are clearly below the exact ones."""
+    rng = torch.Generator().manual_seed(seed)
+    own = torch.randn(count, features, generator=rng, dtype=torch.float64)
+    common = torch.randn(count, 1, generator=rng, dtype=torch.float64)
+    x = 0.8 * own + 0.8 * common
+    design = torch.cat([x, torch.ones(count, 1, dtype=torch.float64)], dim=1) if bias else x
+    weights = torch.linspace(-1.0, 1.5, design.shape[1], dtype=torch.float64)
+    noise = torch.randn(count, generator=rng, dtype=torch.float64) / tau**0.5
+    y = design @ weights + noise
+    precision = tau * design.T @ design
+    precision.diagonal().add_(prior_std**-2)
+    mean = torch.linalg.solve(precision, tau * design.T @ y)
+    return LinearGaussian(x, y[:, None], tau, prior_std, bias, mean, precision)

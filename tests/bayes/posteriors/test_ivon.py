@@ -1,0 +1,106 @@
+"""IVON's posterior is the exact mean-field one where that is known, and its curvature leaves its start."""
+
+import pytest
+import torch
+from linear_gaussian import linear_gaussian
+from torch import Tensor
+
+import askwise as aw
+from askwise.errors import InputError
+from askwise.train import Training
+
+
+def data(count: int = 60) -> tuple[Tensor, Tensor]:
+    rng = torch.Generator().manual_seed(0)
+    y = torch.arange(count) % 3
+    return torch.randn(count, 6, generator=rng) + 2 * torch.nn.functional.one_hot(y, 6), y
+
+
+def network() -> torch.nn.Module:
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        return aw.nets.mlp(6, 3, hidden=(16,))
+
+
+def test_it_finds_the_mean_field_posterior_of_linear_regression() -> None:
+    known = linear_gaussian(bias=True)
+    fitted = aw.fit(
+        known.network(),
+        known.data,
+        posterior=aw.ivon(kl_weight=1.0, prior_std=1.0, hess_init=1.0, samples=2, betas=(0.9, 0.995)),
+        task=aw.tasks.regression(tau=known.tau),
+        training=Training(epochs=900, batch=200),
+    )
+    for name, mean in known.parts(known.mean).items():
+        torch.testing.assert_close(fitted.network.get_parameter(name).detach(), mean, rtol=0.15, atol=0)
+    for name, std in known.parts(known.mean_field_std).items():
+        torch.testing.assert_close(fitted.state[f"std.{name}"] ** 2, std**2, rtol=0.15, atol=0)
+    # The exact posterior is wider by more than what is allowed here, so the check is not empty.
+    assert (known.std**2 > 1.2 * known.mean_field_std**2)[:3].all()
+
+
+def test_four_hundred_steps_take_the_curvature_far_from_its_start() -> None:
+    posterior = aw.ivon()
+    fitted = aw.fit(network(), data(), posterior=posterior, training=Training(epochs=400))
+    assert int(fitted.state["step"]) == 400
+    hess = torch.cat([v.flatten() for k, v in fitted.state.items() if k.endswith(".hess")])
+    std = torch.cat([v.flatten() for k, v in fitted.state.items() if k.startswith("std.")])
+    count = 60 / posterior.kl_weight
+    still = (count * (posterior.hess_init + 1 / (count * posterior.prior_std**2))) ** -0.5
+    assert hess.median() < posterior.hess_init / 2
+    assert std.median() > 1.3 * still
+    assert std.max() / std.min() > 2  # and each weight has a deviation of its own
+
+
+def test_with_the_authors_beta_the_curvature_stays_where_it_starts() -> None:
+    fitted = aw.fit(network(), data(), posterior=aw.ivon(betas=(0.9, 0.99999)), training=Training(epochs=400))
+    hess = fitted.state["optimizer.dense1.weight.hess"]
+    torch.testing.assert_close(hess, torch.full_like(hess, 0.1), rtol=0.02, atol=0)
+
+
+def test_a_step_reaches_no_farther_than_asked() -> None:
+    own = network()
+    for reach in (3.0, 0.5):
+        posterior = aw.ivon(reach=reach, lr=1e6)
+        fitted = aw.fit(own, data(), posterior=posterior, training=Training(epochs=1, lr=0.01))
+        moved = (fitted.network.dense1.weight - own.dense1.weight).abs().max()
+        assert float(moved.detach()) == pytest.approx(reach * 0.01, rel=1e-3)
+
+
+def test_it_is_as_accurate_as_point() -> None:
+    x, y = data(90)
+    found = {}
+    for posterior in (aw.point(), aw.ivon()):
+        fitted = aw.fit(network(), (x[:60], y[:60]), posterior=posterior)
+        found[posterior.name] = (aw.predict(fitted, x[60:]).mean.argmax(-1) == y[60:]).float().mean()
+    assert found["ivon"] >= found["point"] - 0.07  # two items of thirty
+
+
+def test_epistemic_doubt_is_larger_far_from_the_data() -> None:
+    x, y = data()
+    fitted = aw.fit(network(), (x, y), posterior=aw.ivon(kl_weight=0.1), training=Training(epochs=100))
+    near = aw.predict(fitted, x).epistemic.mean()
+    assert aw.predict(fitted, 10 * x.flip(1)).epistemic.mean() > 2 * near
+
+
+def test_every_called_layer_is_gaussian_by_default_biases_too() -> None:
+    assert aw.ivon() == aw.ivon(all=True)
+    fitted = aw.fit(network(), data(), posterior=aw.ivon(), training=Training(epochs=1))
+    names = {key.removeprefix("std.") for key in fitted.state if key.startswith("std.")}
+    assert names == {"dense1.weight", "dense1.bias", "dense2.weight", "dense2.bias"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"last": 1, "all": True}, "ivon takes one placement, not last and all"),
+        ({"kl_weight": 0.0}, "kl_weight must be above 0"),
+        ({"betas": (0.9,)}, "betas are two numbers"),
+        ({"lr": -1.0}, "lr must be"),
+        ({"reach": 0.0}, "reach must be above 0"),
+        ({"samples": 0}, "samples must be"),
+    ],
+)
+def test_options_outside_their_range_are_refused(options: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        aw.ivon(**options)

@@ -1,0 +1,70 @@
+import json
+
+import pytest
+
+TINY = ["--labels", 60, "--epochs", 1, "--draws", 2, "--network", "mlp,hidden=[8],dropout=0.2"]
+
+
+def test_compare_prints_a_table_and_writes_it_with_a_picture_and_json(askwise, tmp_path):
+    code, out, err = askwise(
+        "compare", "digits", *TINY, "--posteriors", "bbb,point", "--seeds", "0-1", "--out", tmp_path
+    )
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert max(map(len, lines[:6])) <= 80
+    assert [line.split()[0] for line in lines[2:6:2]] == ["point", "bbb"]  # in the order of the table
+    assert "±" in lines[3]
+    written = {path.name for path in tmp_path.iterdir()}
+    assert written == {f"compare_digits_60_mlp.{ending}" for ending in ("md", "png", "json", "jsonl")}
+    code, out, _ = askwise(
+        "compare", *TINY, "--posteriors", "bbb,point", "--seeds", "0-1", "--out", tmp_path, "--json"
+    )
+    found = json.loads(out)
+    assert (code, found["seeds"], list(found["summary"])) == (0, [0, 1], ["point", "bbb"])
+    assert found["command"] == (
+        "askwise compare digits --labels 60 --seeds 0-1 --epochs 1 --draws 2 --posteriors bbb,point "
+        "--network 'mlp,hidden=[8],dropout=0.2'"
+    )
+    assert len((tmp_path / "compare_digits_60_mlp.jsonl").read_text().splitlines()) == 4
+
+
+def test_a_posterior_that_refuses_is_noted_beside_the_others(askwise, tmp_path):
+    options = ["--labels", 60, "--epochs", 1, "--draws", 2, "--network", "mlp,hidden=[8]", "--seeds", 0]
+    code, out, _ = askwise("compare", *options, "--posteriors", "point,mc_dropout", "--out", tmp_path)
+    assert code == 0
+    assert "mc_dropout refused: mc_dropout needs a network that calls dropout" in out
+    code, out, err = askwise("compare", *options, "--posteriors", "mc_dropout", "--out", tmp_path)
+    assert (code, out) == (2, "")
+    assert "mc_dropout needs a network that calls dropout" in err
+
+
+BAD = {
+    "an unknown data set": (["minst"], "did you mean 'mnist'?"),
+    "data that are not here": (["mnist", "--data", "{tmp}"], "askwise data fetch mnist"),
+    "an unknown posterior": (["digits", "--posteriors", "point,bbq"], "did you mean 'bbb'?"),
+    "no posterior": (["digits", "--posteriors", ""], "unknown posterior"),
+    "an unknown network": (["digits", "--network", "mpl"], "did you mean 'mlp'?"),
+    "an unknown option of it": (["digits", "--network", "mlp,dropot=0.5"], "did you mean 'dropout'?"),
+    "a network for larger images": (["digits", "--network", "batchbald_cnn"], "at least 16 x 16"),
+    "too many labels": (["digits", "--labels", "2000"], "digits has 1,201 labels"),
+    "no labels": (["digits", "--labels", "0"], "labels must be"),
+    "no epochs": (["digits", "--epochs", "0"], "epochs must be"),
+    "seeds that are none": (["digits", "--seeds", "a"], "seeds are written"),
+    "unknown strange items": (["digits", "--ood", "shufled"], "did you mean 'shuffled'?"),
+    "strange items that are not": (["digits", "--ood", "digits"], "not strange to itself"),
+    "strange items that are not here": (["digits", "--ood", "mnist", "--data", "{tmp}"], "data fetch mnist"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_refused_in_one_line_with_exit_code_2(askwise, tmp_path, case):
+    arguments, wanted = BAD[case]
+    out_folder = tmp_path / "out"
+    code, out, err = askwise(
+        "compare", *(a.replace("{tmp}", str(tmp_path)) for a in arguments), "--out", out_folder
+    )
+    assert (code, out) == (2, "")
+    assert err.startswith("askwise: ")
+    assert err.count("\n") == 1
+    assert wanted in err
+    assert not out_folder.exists()

@@ -1,0 +1,53 @@
+import pytest
+
+from askwise import nets
+from askwise.bayes import dropout
+from askwise.compare import DATA, Protocol, make
+from askwise.compare.material import Material, network
+from askwise.data import NAMES
+from askwise.errors import InputError
+
+
+@pytest.mark.parametrize("data", DATA)
+def test_every_data_set_has_a_network_with_dropout(data: str) -> None:
+    import torch
+
+    assert data in NAMES
+    channels, size = {"digits": (1, 8), "cifar10": (3, 32)}.get(data, (1, 28))
+    like = torch.zeros(1, channels, size, size)
+    labels = torch.zeros(1, dtype=torch.long)
+    items = Material((like, labels), (like, labels), like, tuple("0123456789"))
+    made = network(Protocol(data=data, network=DATA[data]), items)
+    assert dropout.find(made, like)
+    assert made(like).shape == (1, 10)
+
+
+def test_a_network_is_named_with_its_options() -> None:
+    found = make("digits", network="mlp, hidden=[8, 4], dropout=0.5, activation=relu")
+    assert found.network == "mlp"
+    assert found.network_options == {"hidden": [8, 4], "dropout": 0.5, "activation": "relu"}
+
+
+def test_the_defaults_are_those_of_the_data_set() -> None:
+    assert make("digits") == Protocol()
+    assert make("cifar10").network == "gal_cnn" in nets.NETWORKS
+
+
+BAD = {
+    "an unknown data set": ({"data": "minst"}, "did you mean 'mnist'"),
+    "an unknown network": ({"data": "digits", "network": "mpl"}, "did you mean 'mlp'"),
+    "an option without a value": ({"data": "digits", "network": "mlp,dropout"}, "NAME,option=value"),
+    "no labels": ({"data": "digits", "labels": 0}, "labels must be"),
+    "no epochs": ({"data": "digits", "epochs": 0}, "epochs must be"),
+    "no draws": ({"data": "digits", "draws": 0}, "draws must be"),
+    "strange items of its own kind": ({"data": "digits", "strange": "digits"}, "not strange to itself"),
+    "unknown strange items": ({"data": "digits", "strange": "shufled"}, "did you mean 'shuffled'"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_cannot_be_compared_is_refused_before_anything_is_read(case: str) -> None:
+    options, message = BAD[case]
+    with pytest.raises(InputError, match=message) as caught:
+        make(**options)
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,41 @@
+"""The marginal likelihood is the exact one on linear-Gaussian data, and its top is found."""
+
+import math
+
+import pytest
+import torch
+
+from askwise.math.evidence import highest, log_det_gain, log_evidence
+
+
+def test_the_evidence_of_linear_gaussian_data_is_exact() -> None:
+    rng = torch.Generator().manual_seed(0)
+    x = torch.randn(12, 3, generator=rng, dtype=torch.float64)
+    y = torch.randn(12, generator=rng, dtype=torch.float64)
+    tau, delta = 2.5, 0.7
+    curvature = tau * x.T @ x
+    mode = torch.linalg.solve(curvature + delta * torch.eye(3, dtype=torch.float64), tau * x.T @ y)
+    fit = torch.distributions.Normal(x @ mode, tau**-0.5).log_prob(y).sum().item()
+    covariance = x @ x.T / delta + torch.eye(12, dtype=torch.float64) / tau
+    exact = torch.distributions.MultivariateNormal(torch.zeros(12, dtype=torch.float64), covariance)
+    found = log_evidence(fit, log_det_gain(curvature, delta), mode.square().sum().item(), delta)
+    assert found == pytest.approx(exact.log_prob(y).item(), abs=1e-9)
+
+
+def test_the_gain_is_nought_without_curvature_and_the_sum_over_eigenvalues_with_it() -> None:
+    assert log_det_gain(torch.zeros(4, 4, dtype=torch.float64), 3.0) == 0.0
+    values = torch.tensor([0.1, 2.0, 50.0], dtype=torch.float64)
+    found = log_det_gain(torch.diag(values), 0.5)
+    assert found == pytest.approx(torch.log1p(values / 0.5).sum().item())
+
+
+@pytest.mark.parametrize("top", [-3.0, 0.4, 2.99])
+def test_the_top_of_a_hill_is_found_with_few_looks(top: float) -> None:
+    looks = []
+
+    def hill(x: float) -> float:
+        looks.append(x)
+        return -math.cosh(x - top)
+
+    assert highest(hill, -3.0, 3.0, within=0.01) == pytest.approx(top, abs=0.01)
+    assert len(looks) < 18
