@@ -6,9 +6,9 @@ from torch import Tensor
 
 from askwise.bayes.last_layer import LastLayer
 from askwise.errors import TrainingError
+from askwise.math.lbfgs import minimum
 
 _STEPS = 100
-_MEMORY = 5  # pairs of vectors that L-BFGS keeps: each is as large as the layer
 _NOTHING = 1e-13  # of the largest eigenvalue: no feature points this way
 
 
@@ -24,41 +24,26 @@ def mode(
     points the prior alone speaks, and the mode is zero: those coordinates are left out.
     """
     vectors, scale = _scaling(model, start, precision)
-    point = _minimised(model, (start @ vectors) * scale, vectors, scale, precision=precision, within=within)
-    found = (point / scale) @ vectors.T
+    bent = [(model.features[items].double() @ vectors) / scale for items in model.chunks(len(start))]
+    shape = (len(start), len(scale))
+
+    def loss(flat: Tensor) -> tuple[float, Tensor]:
+        point = flat.view(shape).requires_grad_()
+        prior = precision / 2 * (point / scale).square().sum()
+        (slope,) = torch.autograd.grad(prior, point)
+        value = prior.item()
+        for features, items in zip(bent, model.chunks(len(start)), strict=True):
+            part = -model.log_likelihood(model.outputs(features, point, items), items)
+            slope += torch.autograd.grad(part, point)[0]
+            value += part.item()
+        return value, slope.flatten()
+
+    with torch.enable_grad():
+        flat = minimum(loss, ((start @ vectors) * scale).flatten(), within=within, steps=_STEPS).detach()
+    found = (flat.view(shape) / scale) @ vectors.T
     if not bool(torch.isfinite(found).all()):
         raise TrainingError("the last layer has no finite mode; give a larger prior_precision")
     return found
-
-
-def _minimised(
-    model: LastLayer, start: Tensor, vectors: Tensor, scale: Tensor, *, precision: float, within: float
-) -> Tensor:
-    """The minimum in scaled coordinates [C, R]; the memory of L-BFGS is free again when it is returned."""
-    point = start.requires_grad_()
-    bent = [(model.features[items].double() @ vectors) / scale for items in model.chunks(len(start))]
-    optimizer = torch.optim.LBFGS(
-        [point],
-        max_iter=_STEPS,
-        history_size=_MEMORY,
-        tolerance_grad=within,
-        tolerance_change=1e-12,
-        line_search_fn="strong_wolfe",
-    )
-
-    def loss() -> Tensor:
-        optimizer.zero_grad()
-        total = precision / 2 * (point / scale).square().sum()
-        total.backward()  # type: ignore[no-untyped-call]
-        for features, items in zip(bent, model.chunks(len(start)), strict=True):
-            part = -model.log_likelihood(model.outputs(features, point, items), items)
-            part.backward()  # type: ignore[no-untyped-call]
-            total = total.detach() + part.detach()
-        return total
-
-    with torch.enable_grad():
-        optimizer.step(loss)  # type: ignore[no-untyped-call]
-    return point.detach()
 
 
 def _scaling(model: LastLayer, weights: Tensor, precision: float) -> tuple[Tensor, Tensor]:

@@ -144,8 +144,8 @@ def test_the_mode_fits_the_labels_better_than_the_training_left_them() -> None:
     y = torch.arange(60) % 3
     x = torch.randn(60, 6, generator=rng) + 2 * torch.nn.functional.one_hot(y, 6)
     network = aw.nets.mlp(6, 3, hidden=(16,))
-    point = aw.fit(network, (x, y), posterior=aw.point(), training=QUICK)
-    fitted = aw.fit(network, (x, y), posterior=aw.laplace(), training=QUICK)
+    point = aw.fit(network, (x, y), posterior=aw.point(), training=QUICK, start="scratch")
+    fitted = aw.fit(network, (x, y), posterior=aw.laplace(), training=QUICK, start="scratch")
 
     def nll(found: Fitted) -> float:
         return -aw.predict(found, x).mean.log().gather(1, y[:, None]).mean().item()
