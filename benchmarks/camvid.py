@@ -21,8 +21,8 @@ from torch import Tensor
 import askwise as aw
 
 WIDTH, BATCH, LR, DRAWS, SEED = 32, 8, 1e-3, 20, 0
-EPOCHS_ALL, EPOCHS_ROUND = 30, 50
-INITIAL, ASKED, ROUNDS = 50, 50, 3
+EPOCHS_ALL, EPOCHS_ROUND = 25, 60
+INITIAL, ASKED, ROUNDS = 30, 30, 3
 METHODS = ("random", "bald")
 PROTOCOL = (
     f"SegNet-Basic with {WIDTH} filters at 120 x 90, Adam {LR:g}, batch {BATCH}, classes weighted by their "
