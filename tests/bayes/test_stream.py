@@ -40,7 +40,8 @@ def test_rows_of_an_item_follow_each_other_and_fit_the_budget(monkeypatch: pytes
     assert len(first) > 2
     row = 128 * 5 * 24 * 3 * 4  # bytes: items, draws, width, classes
     assert all(block.found.numel() * 4 <= max(row, (1 << 22) // 8) for block in found)
-    (whole,) = list(stream.blocks(fitted, torch.rand(3, 1, 24, 24), draws=5, seed=0, whole=True))
+    ready = stream.Ready(fitted, torch.rand(1, 1, 24, 24), draws=5, seed=0)
+    (whole,) = list(ready.blocks(torch.rand(3, 1, 24, 24), whole=True))
     assert whole.found.shape[2:] == (24, 24, 3)
 
 

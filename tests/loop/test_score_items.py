@@ -22,7 +22,7 @@ def scorer(values):
         bad = {name: "bad" for name in some if name not in values}
         return good, torch.tensor([values[name] for name in good], dtype=torch.float32), bad
 
-    return score
+    return lambda lists: map(score, lists)
 
 
 @given(
@@ -55,6 +55,7 @@ def test_the_hash_of_the_scores_sees_every_bit_and_every_id():
     known = {name: float(number) for number, name in enumerate(IDS)}
     one = score_items(IDS, scorer(known), chunk=50, keep=3, seed=0).sha256
     assert score_items(IDS, scorer(known), chunk=50, keep=5, seed=1).sha256 == one
+    assert score_items(IDS, scorer(known), chunk=7, keep=3, seed=0).sha256 == one
     known["item-3"] += 1e-6
     assert score_items(IDS, scorer(known), chunk=50, keep=3, seed=0).sha256 != one
 
@@ -77,3 +78,9 @@ def test_a_subset_depends_on_seed_and_ids_not_on_order():
 def test_chunks_are_smaller_where_items_are_larger():
     assert chunk_size(arrays(torch.zeros(1, 10))) == 16_384
     assert chunk_size(arrays(torch.zeros(1, 3, 1024, 1024))) == 2
+
+
+def test_workers_get_full_batches_and_some_turns_each():
+    pool = arrays(torch.zeros(10_000, 2), ids=range(10_000))
+    assert chunk_size(pool, workers=2) == 1280  # the next multiple of 128 above an eighth
+    assert chunk_size(pool, workers=100) == 256

@@ -42,6 +42,10 @@ class Fitted:
         if above_zero("temperature", self.temperature) != 1 and self.task.supplies != "log_probs":
             raise InputError(f"the task {self.task.name!r} has no classes, so it takes no temperature")
 
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the programs, which another process makes for itself."""
+        return {**vars(self), "programs": {}}
+
     def tensors(self) -> dict[str, Tensor]:
         """Every stored tensor by name: the network's own and the posterior's."""
         own = {f"network.{name}": tensor for name, tensor in self.network.state_dict().items()}

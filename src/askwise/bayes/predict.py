@@ -1,6 +1,6 @@
 """Log-probabilities, predictions and scores of any number of items."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from inspect import signature
 from typing import Any
 
@@ -11,40 +11,56 @@ from askwise import acquire as acquisitions
 from askwise.bayes.fitted import Fitted
 from askwise.bayes.place import called_layers
 from askwise.bayes.program import BATCH
-from askwise.bayes.stream import Inputs, blocks, check_inputs, stream, take
+from askwise.bayes.stream import Inputs, Ready, Reduction, check_inputs, stream, take
 from askwise.bayes.stream import tempered as tempered
 from askwise.bayes.trace import call, predicting, tensors_of
+from askwise.engine import Engine
 from askwise.errors import InputError, check_options, choose
 from askwise.tasks import Prediction, Task
 from askwise.types import Features, LogProbs, Moments, Scores
 
+_WHOLE = Reduction(lambda found: (found,), whole=True)
 
-def log_probs(fitted: Fitted, inputs: Inputs, *, draws: int = 100, seed: int = 0) -> LogProbs:
+
+def log_probs(
+    fitted: Fitted, inputs: Inputs, *, draws: int = 100, seed: int = 0, engine: Engine | None = None
+) -> LogProbs:
     """Log-probabilities [N, T, *sites, C] under T networks, the same for every item and every call.
 
     T is `draws`, and at most the number of members where the posterior is an ensemble.
     """
     _check_supplies(fitted.task, "log_probs", otherwise="aw.moments")
-    return _predictive(fitted, inputs, draws=draws, seed=seed)
+    return stream(fitted, inputs, _WHOLE, draws=draws, seed=seed, engine=engine)[0]
 
 
-def moments(fitted: Fitted, inputs: Inputs, *, draws: int = 100, seed: int = 0) -> Moments:
+def moments(
+    fitted: Fitted, inputs: Inputs, *, draws: int = 100, seed: int = 0, engine: Engine | None = None
+) -> Moments:
     """Means and log-variances [N, T, D, 2] of numbers under T networks, the same for every item and call.
 
     T is `draws`, and at most the number of members where the posterior is an ensemble.
     """
     _check_supplies(fitted.task, "moments", otherwise="aw.log_probs")
-    return _predictive(fitted, inputs, draws=draws, seed=seed)
+    return stream(fitted, inputs, _WHOLE, draws=draws, seed=seed, engine=engine)[0]
 
 
-def predict(fitted: Fitted, inputs: Inputs, *, draws: int = 100, seed: int = 0) -> Prediction:
+def predict(
+    fitted: Fitted,
+    inputs: Inputs,
+    *,
+    draws: int = 100,
+    seed: int = 0,
+    engine: Engine | None = None,
+    progress: bool = False,
+) -> Prediction:
     """The mean prediction of every item and what is doubtful in it."""
 
     def reduce(found: Tensor) -> tuple[Tensor, ...]:
         one = fitted.task.summary(found)
         return one.mean, one.total, one.epistemic, one.aleatoric
 
-    return Prediction(*stream(fitted, inputs, reduce, draws=draws, seed=seed))
+    kept = Reduction(reduce)
+    return Prediction(*stream(fitted, inputs, kept, draws=draws, seed=seed, engine=engine, progress=progress))
 
 
 def score_pool(
@@ -56,23 +72,49 @@ def score_pool(
     seed: int = 0,
     ids: Sequence[str] | None = None,
     targets: Inputs | None = None,
+    engine: Engine | None = None,
+    progress: bool = False,
     **options: Any,
 ) -> Scores:
     """One score per item, higher = ask first; the N x T x C log-probabilities are never stored.
 
     Numbers have scores of their own: variance_of_means and gaussian_bald.
-    `ids` matter to `random` alone, `targets` (inputs to predict well) to `epig` alone.
+    `ids` matter to `random` alone, `targets` (inputs to predict well) to `epig` alone. The engine
+    (by default all cores) decides where it is computed, never what comes out.
     """
-    acquisition = acquisitions.ACQUISITIONS[choose("acquisition", acquire, acquisitions.ACQUISITIONS)]
-    if acquisition.needs == "ids":
+    if acquisitions.ACQUISITIONS[choose("acquisition", acquire, acquisitions.ACQUISITIONS)].needs == "ids":
         return acquisitions.score(
             acquire, ids=range(len(inputs)) if ids is None else ids, seed=seed, **options
         )
+    kept = scoring(fitted, acquire, draws=draws, seed=seed, targets=targets, engine=engine, **options)
+    return stream(fitted, inputs, kept, draws=draws, seed=seed, engine=engine, progress=progress)[0]
+
+
+def scorer(
+    fitted: Fitted, like: Tensor, kept: Reduction, *, draws: int, seed: int
+) -> Callable[[Tensor], Scores]:
+    """From items like this one to their scores, in the calling process, made ready once for many calls."""
+    ready = Ready(fitted, take(fitted, like[None], 0, 1), draws=draws, seed=seed)
+    return lambda inputs: kept.of(ready, inputs)[0]
+
+
+def scoring(
+    fitted: Fitted,
+    acquire: str,
+    *,
+    draws: int,
+    seed: int,
+    targets: Inputs | None = None,
+    engine: Engine | None = None,
+    **options: Any,
+) -> Reduction:
+    """What an acquisition keeps of a model's predictions: one score per item."""
+    acquisition = acquisitions.ACQUISITIONS[acquire]
     _check_acquisition(fitted.task, acquire)
     if acquisition.needs == "targets":
         if targets is None:
             raise InputError(f"acquisition {acquire!r} needs targets: the inputs to predict well")
-        options["targets"] = log_probs(fitted, targets, draws=draws, seed=seed)
+        options["targets"] = log_probs(fitted, targets, draws=draws, seed=seed, engine=engine)
     elif targets is not None:
         raise InputError(f"acquisition {acquire!r} takes no targets; only epig does")
     check_options(f"acquisition {acquire!r}", acquisition.function, options, given=("seed",))
@@ -82,8 +124,7 @@ def score_pool(
     def reduce(found: Tensor) -> tuple[Tensor]:
         return (acquisition.function(found, **options),)
 
-    (scores,) = stream(fitted, inputs, reduce, draws=draws, seed=seed, finish=fitted.task.per_item)
-    return scores
+    return Reduction(reduce, finish=fitted.task.per_item)
 
 
 def features(fitted: Fitted, inputs: Inputs) -> Features:
@@ -100,12 +141,6 @@ def features(fitted: Fitted, inputs: Inputs) -> Features:
     finally:
         hook.remove()
     return torch.cat(seen)[: len(inputs)]
-
-
-def _predictive(fitted: Fitted, inputs: Inputs, *, draws: int, seed: int) -> Tensor:
-    with torch.no_grad():
-        parts = blocks(fitted, inputs, draws=draws, seed=seed, whole=True)
-        return torch.cat([block.found.contiguous()[: block.count] for block in parts])
 
 
 def _check_supplies(task: Task, wanted: str, *, otherwise: str) -> None:

@@ -39,6 +39,8 @@ class Program:
     batch: int
     block: int
     """How many batches of outputs fit the budget together."""
+    outputs: int
+    """Bytes of one batch's outputs under all draws, as far as known."""
     form: str
     bind: Callable[[Draws], Outputs] = field(repr=False)
 
@@ -67,7 +69,9 @@ def build(
             cut = split(trace(network, tensors, inputs, sites=sites), list(draws))
         except UntraceableError as error:
             _say(f"{error} Askwise runs the whole network once for every draw.")
-            return Program(1, 1, "plain loop", lambda d: _plain(network, tuple(sites), d, _count(d, count)))
+            return Program(
+                1, 1, 0, "plain loop", lambda d: _plain(network, tuple(sites), d, _count(d, count))
+            )
         need = _bytes_needed(cut, count)
         room = 2 ** max(0, (batch * budget // max(1, need)).bit_length() - 1)
         if large and room > 1:
@@ -77,13 +81,14 @@ def build(
         else:
             batch = max(1, min(batch // 2, room))
     fixed = {**tensors, **_run(cut.stages["fixed"], tensors)}
-    block = max(1, min(8, budget // max(1, _outputs_bytes(cut, count))))
+    size = _outputs_bytes(cut, count)
+    block = max(1, min(8, budget // max(1, size)))
     if cut.origin[cut.output] == "prefix":
-        return Program(batch, block, "no draws", lambda _: _constant(cut, fixed, count))
+        return Program(batch, block, size, "no draws", lambda _: _constant(cut, fixed, count))
     if (steps := chain.match(cut, fixed, batch=batch)) is not None:
-        return Program(batch, block, "dense chain", lambda d: _chained(cut, fixed, steps, d, budget))
+        return Program(batch, block, size, "dense chain", lambda d: _chained(cut, fixed, steps, d, budget))
     chunk = _chunk(cut, fixed, inputs, draws, budget)
-    return Program(batch, block, "vmap" if chunk else "loop", lambda d: _mapped(cut, fixed, d, chunk))
+    return Program(batch, block, size, "vmap" if chunk else "loop", lambda d: _mapped(cut, fixed, d, chunk))
 
 
 def _chunk(cut: Split, fixed: Values, inputs: Tensor, draws: Draws, budget: int) -> int | None:

@@ -1,8 +1,9 @@
 """Predictive distributions of any number of items, streamed through one program in little memory."""
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import torch
@@ -12,16 +13,35 @@ from torch import Tensor
 from askwise.bayes import dropout
 from askwise.bayes.fitted import Fitted
 from askwise.bayes.posteriors import distinct, home
-from askwise.bayes.program import BUDGET, Program, build
+from askwise.bayes.program import BATCH, BUDGET, Program, build
 from askwise.bayes.trace import outputs_of, tensors_of
+from askwise.engine import Engine, Found, Local, Work
 from askwise.errors import InputError, positive
 from askwise.math.links import log_softmax
+from askwise.train.progress import meter
 from askwise.types import Draws
 
-Inputs: TypeAlias = Tensor | NDArray[Any]
-"""Items [N, ...] in memory or memory-mapped: only a batch at a time is read."""
+
+@runtime_checkable
+class Rows(Protocol):
+    """Items that are read or made when they are needed: a length, and slices that are arrays or tensors."""
+
+    def __len__(self) -> int:
+        """How many items there are."""
+
+    def __getitem__(self, rows: slice, /) -> Any:
+        """Some of them."""
+
+
+Inputs: TypeAlias = Tensor | NDArray[Any] | Rows
+"""Items [N, ...] in memory, memory-mapped or made on the way: only a shard at a time is read."""
 
 _COPIES = 8  # of a slab of outputs, at most, while it is reduced
+_WORTH = 256  # small items that are worth a process
+_TURNS = 4  # shards for each worker, at least, where there are many items
+_ITEMS = 4096  # in a shard, at most
+_BYTES = 16 * 2**20  # of inputs in a shard
+_LARGE = 8 * 2**20  # bytes of one batch's outputs that are not worth sending
 
 
 @dataclass(frozen=True)
@@ -41,62 +61,119 @@ class Block:
         return int(self.items.stop - self.items.start)
 
 
-def blocks(fitted: Fitted, inputs: Inputs, *, draws: int, seed: int, whole: bool = False) -> Iterator[Block]:
-    """The predictive distributions of all items, one block of them after the other.
+class Ready:
+    """A model made ready to predict items like one of them under some draws."""
 
-    A block is one batch. Where the draws themselves exceed the budget they are made anew in chunks,
-    and a block is as many batches as it takes to make that worth while. Where even one item's
-    predictions are large they come row by row, unless they are wanted `whole`.
-    """
-    draws = distinct(fitted.posterior, positive("draws", draws))
-    check_inputs(inputs)
-    program, make = _program(fitted, take(fitted, inputs, 0, 1), draws, seed)
-    chunks = _chunks(make(range(1)), draws)
-    once = program.bind(make(chunks[0])) if len(chunks) == 1 else None
-    size = program.batch if once is not None else program.batch * program.block
-    for start in range(0, len(inputs), size):
-        stop = min(start + size, len(inputs))
+    def __init__(self, fitted: Fitted, item: Tensor, *, draws: int, seed: int) -> None:
+        self.fitted = fitted
+        self.program, self._make = _program(fitted, item, distinct(fitted.posterior, draws), seed)
+        self._chunks = _chunks(self._make(range(1)), distinct(fitted.posterior, draws))
         with torch.no_grad():
-            parts = []
-            for numbers in chunks:
-                run = once if once is not None else program.bind(make(numbers))
-                parts.append(
-                    _joined([run(items) for items in _batches(fitted, inputs, start, stop, program.batch)])
-                )
-            outputs = _joined(parts, dim=1)
-            del parts  # outputs can be large
-        for rows, slab, last in _slabs(outputs, None if whole else fitted.task.rows):
+            self._once = self.program.bind(self._make(self._chunks[0])) if len(self._chunks) == 1 else None
+
+    @property
+    def size(self) -> int:
+        """How many items make a block."""
+        return self.program.batch * (1 if self._once is not None else self.program.block)
+
+    def blocks(self, inputs: Inputs, *, first: int = 0, whole: bool = False) -> Iterator[Block]:
+        """The predictive distributions of all items, one block of them after the other.
+
+        A block is one batch. Where the draws themselves exceed the budget they are made anew in chunks,
+        and a block is as many batches as it takes to make that worth while. Where even one item's
+        predictions are large they come row by row, unless they are wanted `whole`. In errors the items
+        are counted from `first`.
+        """
+        fitted, batch = self.fitted, self.program.batch
+        for start in range(0, len(inputs), self.size):
+            stop = min(start + self.size, len(inputs))
             with torch.no_grad():
-                here = tempered(fitted.task.predictive(slab), fitted.temperature)
-                _refuse_nan(here, start)
-            yield Block(slice(start, stop), rows, last, here)
-        del outputs, slab, here  # before the next are made
+                parts = []
+                for numbers in self._chunks:
+                    run = self._once if self._once is not None else self.program.bind(self._make(numbers))
+                    parts.append(
+                        _joined([run(items) for items in _batches(fitted, inputs, start, stop, batch)])
+                    )
+                outputs = _joined(parts, dim=1)
+                del parts  # outputs can be large
+            for rows, slab, last in _slabs(outputs, None if whole else fitted.task.rows):
+                with torch.no_grad():
+                    here = tempered(fitted.task.predictive(slab), fitted.temperature)
+                    _refuse_nan(here, first + start)
+                yield Block(slice(start, stop), rows, last, here)
+            del outputs, slab, here  # before the next are made
+
+
+def blocks(fitted: Fitted, inputs: Inputs, *, draws: int, seed: int) -> Iterator[Block]:
+    """The predictive distributions of all items, one block after the other, in this process."""
+    check_inputs(inputs)
+    return Ready(fitted, take(fitted, inputs, 0, 1), draws=positive("draws", draws), seed=seed).blocks(inputs)
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """What is kept of the predictive distributions of some items.
+
+    `reduce` gives tensors [n, *sites, ...], whose rows `finish` sees together. `whole` wants all rows
+    of an item at once, however large they are.
+    """
+
+    reduce: Callable[[Tensor], tuple[Tensor, ...]]
+    finish: Callable[[Tensor], Tensor] = lambda part: part
+    whole: bool = False
+
+    def of(self, ready: Ready, inputs: Inputs, *, first: int = 0) -> tuple[Tensor, ...]:
+        """What is kept of all these items.
+
+        Padding is cut off last: a shorter tensor would be computed by other instructions, with other
+        last bits.
+        """
+        found: list[list[Tensor]] = []
+        rows: list[tuple[Tensor, ...]] = []
+        for block in ready.blocks(inputs, first=first, whole=self.whole):
+            with torch.no_grad():
+                rows.append(self.reduce(block.found))
+                if block.last:
+                    whole = [self.finish(_joined(list(parts), dim=1)) for parts in zip(*rows, strict=True)]
+                    found.append([part.contiguous()[: block.count] for part in whole])
+                    rows = []
+        return tuple(_joined(list(parts)) for parts in zip(*found, strict=True))
 
 
 def stream(
     fitted: Fitted,
     inputs: Inputs,
-    reduce: Callable[[Tensor], tuple[Tensor, ...]],
+    reduction: Reduction,
     *,
     draws: int,
     seed: int,
-    finish: Callable[[Tensor], Tensor] = lambda part: part,
+    engine: Engine | None = None,
+    progress: bool = False,
 ) -> tuple[Tensor, ...]:
-    """`finish` of `reduce` of the predictive distributions of all items, one block after the other.
+    """What a reduction keeps of all items; the engine (all cores, unless another is given) computes it."""
+    check_inputs(inputs)
+    item = take(fitted, inputs, 0, 1)
+    positive("draws", draws)
 
-    `reduce` gives tensors [n, *sites, ...], whose rows `finish` sees together. Padding is cut off
-    last: a shorter tensor would be computed by other instructions, with other last bits.
-    """
-    found: list[list[Tensor]] = []
-    rows: list[tuple[Tensor, ...]] = []
-    for block in blocks(fitted, inputs, draws=draws, seed=seed):
-        with torch.no_grad():
-            rows.append(reduce(block.found))
-            if block.last:
-                whole = [finish(_joined(list(parts), dim=1)) for parts in zip(*rows, strict=True)]
-                found.append([part[: block.count] for part in whole])
-                rows = []
-    return tuple(_joined(list(parts)) for parts in zip(*found, strict=True))
+    def make() -> Work:
+        ready = Ready(fitted, item, draws=draws, seed=seed)
+
+        def compute(fetched: tuple[int, Tensor]) -> Found:
+            first, items = fetched
+            return Found(reduction.of(ready, items, first=first))
+
+        return Work(lambda shard: (shard[0], read(inputs, *shard)), compute)
+
+    program, _ = _program(fitted, item, distinct(fitted.posterior, draws), seed)
+    engine = _engine(engine, item, program, whole=reduction.whole)
+    size = _shard(len(inputs), item, program, engine.workers)
+    shards = [[at, min(at + size, len(inputs))] for at in range(0, len(inputs), size)]
+    found = []
+    with meter(len(inputs), "predicting", unit="items", show=progress) as advance:
+        for (start, stop), one in zip(shards, engine.map(make, shards), strict=True):
+            found.append(one.tensors)
+            advance(stop - start)
+    return tuple(_joined(list(parts)).to(item.device) for parts in zip(*found, strict=True))
 
 
 def tempered(predictive: Tensor, temperature: float) -> Tensor:
@@ -110,10 +187,24 @@ def tempered(predictive: Tensor, temperature: float) -> Tensor:
 
 def check_inputs(inputs: object) -> None:
     """An error unless there is at least one item in a tensor or an array."""
-    if not isinstance(inputs, Tensor | np.ndarray):
+    if isinstance(inputs, Tensor | np.ndarray):
+        if inputs.ndim == 0 or len(inputs) == 0:
+            shape = list(inputs.shape)
+            raise InputError(f"inputs must hold at least one item [N, ...]; their shape is {shape}")
+        return
+    if isinstance(inputs, list | tuple | str | Mapping) or not isinstance(inputs, Rows):
         raise InputError(f"inputs must be a tensor or an array [N, ...], not {type(inputs).__name__}")
-    if inputs.ndim == 0 or len(inputs) == 0:
-        raise InputError(f"inputs must hold at least one item [N, ...]; their shape is {list(inputs.shape)}")
+    if not len(inputs):
+        raise InputError("inputs must hold at least one item [N, ...]; they are empty")
+    one = inputs[0:1]
+    if not isinstance(one, Tensor | np.ndarray) or len(one) != 1:
+        raise InputError(f"a slice of the inputs must be a tensor or an array, not {type(one).__name__}")
+
+
+def read(inputs: Inputs, start: int, stop: int) -> Tensor:
+    """Items from start to stop, in memory."""
+    part = inputs[start:stop]
+    return part if isinstance(part, Tensor) else torch.from_numpy(np.array(part))
 
 
 def take(fitted: Fitted, inputs: Inputs, start: int, stop: int, *, pad: int = 0) -> Tensor:
@@ -121,12 +212,29 @@ def take(fitted: Fitted, inputs: Inputs, start: int, stop: int, *, pad: int = 0)
 
     A batch always has one size, so that an item's bits do not depend on its company.
     """
-    part = inputs[start:stop]
-    items = part if isinstance(part, Tensor) else torch.from_numpy(np.array(part))
+    items = read(inputs, start, stop)
     missing = pad - len(items)
     if missing > 0:
         items = torch.cat([items, items[-1:].expand(missing, *items.shape[1:])])
     return items.to(next(iter(tensors_of(fitted.network).values())).device)
+
+
+def _engine(wanted: Engine | None, item: Tensor, program: Program, *, whole: bool) -> Engine:
+    """The engine to use: that of this process alone where results are large or the items on a device."""
+    if item.device.type != "cpu":
+        return Local(processes=1, threads=torch.get_num_threads())
+    if whole and program.outputs > _LARGE:
+        return Local(processes=1)
+    return wanted or Local()
+
+
+def _shard(count: int, item: Tensor, program: Program, workers: int) -> int:
+    """How many items go to a worker at a time: full batches, enough of them, and not too many bytes."""
+    size = program.batch * program.block
+    fair = math.ceil(count / (_TURNS * workers * size)) * size  # some turns each, so that all end together
+    fit = max(1, _BYTES // max(1, item.numel() * item.element_size() * size)) * size
+    least = _WORTH if program.batch == BATCH else size
+    return max(size, min(max(fair, least), _ITEMS, fit))
 
 
 def _slabs(outputs: Tensor, axis: int | None) -> Iterator[tuple[slice, Tensor, bool]]:

@@ -1,6 +1,7 @@
 """Which items to ask: scores of the pool, then a selection among the best."""
 
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -10,11 +11,13 @@ from torch import Tensor
 
 from askwise.acquire import ACQUISITIONS, score
 from askwise.bayes.fitted import Fitted
-from askwise.bayes.predict import features, log_probs, predict, score_pool
+from askwise.bayes.predict import features, log_probs, predict, scorer, scoring
+from askwise.engine import Found, Work
 from askwise.errors import InputError
 from askwise.loop.conditions import COLD
-from askwise.loop.score import Scored, chunk_size, chunks, score_items, subset
+from askwise.loop.score import Part, Scored, chunk_size, chunks, score_items, subset
 from askwise.loop.setting import Setting, untrained
+from askwise.pool.pool import Reading
 from askwise.seeding import derive
 from askwise.selection import SELECTIONS, select
 
@@ -82,8 +85,11 @@ class _Chooser:
         keep = {"top_k": count, "power": None, "softmax": None, "softrank": None}.get(
             self._select, plan.shortlist
         )
-        one = self._by_id if ACQUISITIONS[self._acquire].needs == "ids" else self._by_model()
-        return score_items(ids, one, chunk=chunk_size(self._setting.pool), keep=keep, seed=self._chance)
+        if ACQUISITIONS[self._acquire].needs == "ids":
+            size = chunk_size(self._setting.pool)
+            return score_items(ids, self._by_id, chunk=size, keep=keep, seed=self._chance)
+        size = chunk_size(self._setting.pool, workers=self._setting.engine.workers)
+        return score_items(ids, self._by_model(), chunk=size, keep=keep, seed=self._chance)
 
     def select(self, scored: Scored, count: int) -> list[int]:
         """Positions among the scored items, in order of choice."""
@@ -124,25 +130,39 @@ class _Chooser:
                 return own
         return self._setting.unlabelled()
 
-    def _by_id(self, some: list[str]) -> tuple[list[str], Tensor, dict[str, str]]:
-        return some, score("random", ids=some, seed=self._chance), {}
+    def _by_id(self, lists: Iterator[list[str]]) -> Iterator[Part]:
+        for some in lists:
+            yield some, score("random", ids=some, seed=self._chance), {}
 
-    def _by_model(self) -> Callable[[list[str]], tuple[list[str], Tensor, dict[str, str]]]:
-        fitted, plan, options = self._model(), self._plan, dict(self._plan.acquire_options)
+    def _by_model(self) -> Callable[[Iterator[list[str]]], Iterator[Part]]:
+        fitted, plan, pool = self._model(), self._plan, self._setting.pool
+        draws, seed, options = plan.draws, self._draw, dict(plan.acquire_options)
         if ACQUISITIONS[self._acquire].needs == "targets":
-            ids = (name for name in self._setting.pool.ids if name not in self._setting.held)
+            ids = (name for name in pool.ids if name not in self._setting.held)
             fixed = subset(ids, plan.targets, seed=derive(plan.seed, "targets"))
             options["targets"] = self._gather(fixed, lambda inputs: inputs)[1]
+        kept = scoring(fitted, self._acquire, draws=draws, seed=seed, **options)
 
-        def scores(some: list[str]) -> tuple[list[str], Tensor, dict[str, str]]:
-            reading = self._setting.pool.read(some)
-            if not reading.ids:
-                return [], torch.empty(0), reading.quarantined
-            name, ids = self._acquire, reading.ids
-            found = score_pool(
-                fitted, reading.inputs, name, draws=plan.draws, seed=self._draw, ids=ids, **options
-            )
-            return ids, found, reading.quarantined
+        def make() -> Work:
+            score = scorer(fitted, pool.like(), kept, draws=draws, seed=seed)
+
+            def compute(reading: Reading) -> Found:
+                scores = score(reading.inputs) if reading.ids else torch.empty(0)
+                return Found((scores,), {"bad": reading.quarantined})
+
+            return Work(pool.read, compute)
+
+        def scores(lists: Iterator[list[str]]) -> Iterator[Part]:
+            handed: deque[list[str]] = deque()
+
+            def shards() -> Iterator[list[str]]:
+                for some in lists:
+                    handed.append(some)
+                    yield some
+
+            for found in self._setting.engine.map(make, shards()):
+                bad = found.notes["bad"]
+                yield [name for name in handed.popleft() if name not in bad], found.tensors[0], bad
 
         return scores
 
@@ -159,7 +179,8 @@ class _Chooser:
         return good, torch.cat(parts) if parts else torch.empty(0)
 
     def _log_probs(self, inputs: Tensor) -> Tensor:
-        return log_probs(self._model(), inputs, draws=self._plan.draws, seed=self._draw)
+        engine = self._setting.engine
+        return log_probs(self._model(), inputs, draws=self._plan.draws, seed=self._draw, engine=engine)
 
     def _features(self, inputs: Tensor) -> Tensor:
         return features(self._fitted or untrained(self._setting), inputs)

@@ -21,6 +21,7 @@ def conditions(plan: Plan, network: nn.Module) -> dict[str, Any]:
     return {
         "torch": torch.__version__,
         "threads": torch.get_num_threads(),
+        "score_threads": plan.engine_options.get("threads", 1),
         "cpu": torch.backends.cpu.get_cpu_capability(),
         "device": plan.device,
         "inner_batch": BATCH,

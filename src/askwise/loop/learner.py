@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from askwise.acquire import ACQUISITIONS
 from askwise.bayes.predict import predict
+from askwise.engine import open_engine
 from askwise.errors import InputError, check_options
 from askwise.loop import run as loop
 from askwise.loop.answers import tell
@@ -56,6 +57,8 @@ class Choices(TypedDict, total=False):
     keep: int
     seed: int
     device: str
+    engine: str
+    engine_options: Mapping[str, Any]
 
 
 class Learner:
@@ -95,9 +98,10 @@ class Learner:
                 "recalibrate needs validation data; pass validation=..., or leave recalibrate out"
             )
         plan = make(plan.model_dump() | parts)
+        engine = open_engine(plan.engine, **plan.engine_options)
         kept = open_store(store)
         try:
-            self._setting = Setting(plan, network, items, kept, Ledger(kept), held, measured)
+            self._setting = Setting(plan, network, items, kept, Ledger(kept), held, measured, engine)
             open_run(self._setting, conditions(plan, network), exact=exact)
             tell(self._setting, labels, author="initial", key="initial")
         except BaseException:
@@ -133,7 +137,7 @@ class Learner:
             raise InputError("there is no model yet; answer the questions of ask() first")
         plan = self._setting.plan
         seed = derive(plan.seed, "draw", len(self._setting.rounds))
-        return predict(fitted, inputs, draws=plan.draws, seed=seed)
+        return predict(fitted, inputs, draws=plan.draws, seed=seed, engine=self._setting.engine)
 
     def status(self) -> Status:
         """How far the run is, how good its last model is, and what comes next."""

@@ -145,7 +145,7 @@ def _metrics(setting: Setting, fitted: Fitted, number: int) -> dict[str, Any]:
     seed = _draw_seed(setting.plan, number)
 
     def probs(inputs: Tensor) -> Tensor:
-        return predict(fitted, inputs, draws=setting.plan.draws, seed=seed).mean
+        return predict(fitted, inputs, draws=setting.plan.draws, seed=seed, engine=setting.engine).mean
 
     found = {name: measure(probs(data.inputs), data.labels) for name, data in setting.measured.items()}
     if "validation" in found and setting.plan.recalibrate is not False:

@@ -75,6 +75,10 @@ class Plan(_Record):
     keep: int = Field(2, ge=1, description="older checkpoints kept beside the newest")
     seed: int = Field(0, description="decides everything that chance decides")
     device: str = Field("auto", description="where the network runs")
+    engine: str = Field(
+        "local", description="where scores are computed: local (all cores), or ray (a cluster)"
+    )
+    engine_options: dict[str, Any] = Field({}, description="of the engine: processes, threads, address, ...")
     network: str | None = Field(None, description="a network by name, for plans in files")
     data: str | None = Field(None, description="a data set by name or folder, for plans in files")
     store: str | None = Field(None, description="the file that keeps the run, for plans in files")

@@ -1,13 +1,16 @@
 """Scores of a whole pool in one pass: chunks in, ids and the best scores out, memory flat."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import islice
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
 
+from askwise.bayes.program import BATCH
 from askwise.errors import TrainingError
 from askwise.pool.pool import Pool
 from askwise.seeding import hashes
@@ -15,6 +18,10 @@ from askwise.selection.top_k import top_k
 
 _BYTES = 32 * 2**20  # of inputs held at a time
 _CHUNK = 16_384  # items at most: enough to make the set-up of a pass cheap
+_TURNS = 4  # lists for each worker, where there are many items
+
+Part: TypeAlias = tuple[list[str], Tensor, dict[str, str]]
+"""Items that could be read, their scores, and the others with reasons."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +37,7 @@ class Scored:
 
 def score_items(
     ids: Iterable[str],
-    score: Callable[[list[str]], tuple[list[str], Tensor, dict[str, str]]],
+    score: Callable[[Iterator[list[str]]], Iterator[Part]],
     *,
     chunk: int,
     keep: int | None,
@@ -38,30 +45,34 @@ def score_items(
 ) -> Scored:
     """The scores of all items, or of the `keep` best with ties decided as `top_k` decides them.
 
-    `score` gives for some ids those it could read, their scores, and the others with reasons.
+    `score` gives, for each list of ids in turn, those that could be read, their scores, and the others
+    with reasons. Neither the scores nor their hash depend on how long the lists are.
     """
     kept: list[str] = []
     best = torch.empty(0)
-    count, digest = 0, sha256()
+    count, named, scored = 0, sha256(), sha256()
     bad: dict[str, str] = {}
-    for some in chunks(ids, chunk):
-        good, scores, worse = score(some)
+    for good, found, worse in score(chunks(ids, chunk)):
         bad |= worse
-        scores = scores.cpu()
+        scores = found.cpu()
         _check_finite(good, scores)
-        digest.update("\n".join(good).encode() + scores.numpy().tobytes())
+        named.update("".join(f"{name}\n" for name in good).encode())
+        scored.update(scores.numpy().tobytes())
         count += len(good)
         kept, best = kept + good, torch.cat([best.to(scores.dtype), scores])
         if keep is not None and len(kept) > keep:
             places = top_k(best, count=keep, seed=seed, ids=kept)
             kept, best = [kept[place] for place in places.tolist()], best[places]
-    return Scored(kept, best, count, digest.hexdigest(), bad)
+    digest = sha256(named.digest() + scored.digest()).hexdigest()
+    return Scored(kept, best, count, digest, bad)
 
 
-def chunk_size(pool: Pool) -> int:
-    """How many items to hold at a time."""
+def chunk_size(pool: Pool, *, workers: int = 1) -> int:
+    """How many items to hold at a time: full batches, some turns for each worker, and not too many bytes."""
     like = pool.like()
-    return max(1, min(_CHUNK, _BYTES // max(1, like.numel() * like.element_size())))
+    fit = max(1, _BYTES // max(1, like.numel() * like.element_size()))
+    fair = math.ceil(len(pool) / (_TURNS * workers * BATCH)) * BATCH
+    return min(_CHUNK, fit, max(fair, 2 * BATCH)) if workers > 1 else min(_CHUNK, fit)
 
 
 def chunks(ids: Iterable[str], size: int) -> Iterator[list[str]]:

@@ -8,6 +8,7 @@ from jaxtyping import Int64
 from torch import Tensor, nn
 
 from askwise.bayes.fitted import Fitted, load
+from askwise.engine import Engine, Local
 from askwise.errors import CorruptError, InputError
 from askwise.loop.configs import posterior
 from askwise.loop.decide import Progress
@@ -38,6 +39,7 @@ class Setting:
     ledger: Ledger
     held: frozenset[str] = frozenset()
     measured: dict[str, Labelled] = field(default_factory=dict)
+    engine: Engine = field(default_factory=Local)
     rounds: list[Round] = field(default_factory=list)
     fitted: Fitted | None = None
     synced: int = 0

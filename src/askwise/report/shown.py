@@ -8,7 +8,7 @@ from torch import Tensor
 from askwise.acquire import ACQUISITIONS
 from askwise.bayes.fitted import Fitted
 from askwise.bayes.predict import predict, score_pool
-from askwise.loop.score import chunk_size, score_items, subset
+from askwise.loop.score import Part, chunk_size, score_items, subset
 from askwise.pool.pool import Pool
 from askwise.report.content import Shown
 from askwise.report.past import Past
@@ -52,7 +52,7 @@ def unsure(run: Past, ledger: Ledger, pool: Pool, fitted: Fitted) -> list[Shown]
     held = {*plan.validation.ids, *plan.test.ids}
     left = (name for name in pool.ids if not ledger.known(name) and name not in held)
 
-    def scores(some: list[str]) -> tuple[list[str], Tensor, dict[str, str]]:
+    def scores(some: list[str]) -> Part:
         reading = pool.read(some)
         found = score_pool(fitted, reading.inputs, acquire, draws=plan.draws, seed=draw, **options)
         return reading.ids, found, reading.quarantined
@@ -62,7 +62,9 @@ def unsure(run: Past, ledger: Ledger, pool: Pool, fitted: Fitted) -> list[Shown]
         some = subset([*some, *left], _SCORED, seed=plan.seed)
     if not some:
         return []
-    best = score_items(some, scores, chunk=chunk_size(pool), keep=_UNSURE, seed=plan.seed)
+    best = score_items(
+        some, lambda lists: map(scores, lists), chunk=chunk_size(pool), keep=_UNSURE, seed=plan.seed
+    )
     reading = pool.read(best.ids)
     sure, guess = predict(fitted, reading.inputs, draws=plan.draws, seed=draw).mean.max(dim=-1)
     pictures = _drawn(reading.ids, reading.inputs)

@@ -1,0 +1,114 @@
+"""A forked worker process: it inherits the work, reads a shard ahead, and sends back results."""
+
+import json
+import os
+import signal
+import socket
+import struct
+import warnings
+from collections.abc import Sequence
+from contextlib import suppress
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any
+
+import torch
+
+from askwise.engine.contract import Shard, Work
+from askwise.engine.failures import told
+from askwise.engine.frames import pack
+
+DONE, FAILED = b"+", b"-"
+_LENGTH = struct.Struct("<Q")
+
+inside = False
+"""Whether this process is a worker: it has one core, so it does not start others."""
+
+
+def send(pipe: socket.socket, content: bytes) -> None:
+    """One message, as a whole."""
+    pipe.sendall(_LENGTH.pack(len(content)))
+    pipe.sendall(content)
+
+
+def receive(pipe: socket.socket) -> bytes | None:
+    """One message; none where the other side has gone."""
+    head = _exactly(pipe, _LENGTH.size)
+    return None if head is None else _exactly(pipe, _LENGTH.unpack(head)[0])
+
+
+class Worker:
+    """The parent's view of one worker: who it is, how to talk to it, and what it has to do."""
+
+    def __init__(self, work: Work, *, threads: int, others: Sequence["Worker"]) -> None:
+        self.pipe, far = socket.socketpair()
+        self.shards: dict[int, Shard] = {}
+        with warnings.catch_warnings():
+            # Python 3.12 warns of locks that other threads may hold; the worker takes none of theirs.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            self.pid = os.fork()
+        if not self.pid:
+            _serve(work, far, [self.pipe, *(other.pipe for other in others)], threads)
+        far.close()
+
+    def give(self, number: int, shard: Shard) -> None:
+        """Hand over a shard; a worker that has died is noticed when it should answer."""
+        self.shards[number] = shard
+        with suppress(OSError):
+            send(self.pipe, json.dumps([number, shard]).encode())
+
+    def stop(self) -> int:
+        """End the worker now; the signal or code it ended with, negative for a signal."""
+        self.pipe.close()
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+
+def _serve(work: Work, pipe: socket.socket, not_mine: Sequence[socket.socket], threads: int) -> None:
+    """Everything that happens in the worker; it ends here, without what a process does at its end."""
+    global inside
+    inside = True
+    code = 1
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears of Ctrl-C, and ends its workers
+        for other in not_mine:
+            other.close()
+        torch.set_num_threads(threads)
+        ahead: SimpleQueue[tuple[int, Any, BaseException | None] | None] = SimpleQueue()
+        Thread(target=_fetch, args=(work, pipe, ahead), daemon=True).start()
+        while (job := ahead.get()) is not None:
+            number, fetched, error = job
+            try:
+                if error is not None:
+                    raise error
+                found = DONE + _LENGTH.pack(number) + pack(work.compute(fetched))
+            except Exception as failure:  # whatever it is, the parent raises it
+                found = FAILED + _LENGTH.pack(number) + json.dumps(told(failure)).encode()
+            send(pipe, found)
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def _fetch(work: Work, pipe: socket.socket, ahead: "SimpleQueue[Any]") -> None:
+    while (message := receive(pipe)) is not None:
+        number, shard = json.loads(message)
+        try:
+            ahead.put((number, work.fetch(shard), None))
+        except Exception as error:
+            ahead.put((number, None, error))
+    ahead.put(None)
+
+
+def _exactly(pipe: socket.socket, count: int) -> bytes | None:
+    parts = bytearray()
+    while len(parts) < count:
+        try:
+            part = pipe.recv(min(count - len(parts), 2**20))
+        except OSError:
+            return None
+        if not part:
+            return None
+        parts += part
+    return bytes(parts)
