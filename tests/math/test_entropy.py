@@ -6,7 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from askwise.math.entropy import entropy, expected_entropy, marginal
+from askwise.math.entropy import entropies, entropy, marginal
 
 
 def items_last(log_probs):
@@ -38,9 +38,11 @@ def test_entropy_keeps_every_axis_but_the_last():
 def test_entropies_equal_brute_force(seed, draws, classes, certain):
     log_probs = brute_force.predictions(3, draws, classes, seed=seed, certain=certain)
     items = brute_force.items(log_probs)
-    assert entropy(marginal(log_probs)).tolist() == pytest.approx([brute_force.max_entropy(i) for i in items])
-    expected = [brute_force.expected_entropy(i) for i in items]
-    assert expected_entropy(log_probs).tolist() == pytest.approx(expected)
+    total, expected = ([f(i) for i in items] for f in (brute_force.max_entropy, brute_force.expected_entropy))
+    assert entropy(marginal(log_probs)).tolist() == pytest.approx(total)
+    of_mean, of_each = entropies(log_probs)
+    assert of_mean.tolist() == pytest.approx(total)
+    assert of_each.tolist() == pytest.approx(expected)
 
 
 def test_marginal_is_the_log_of_the_mean_even_where_probabilities_underflow():
@@ -59,18 +61,19 @@ def test_order_of_draws_does_not_matter():
     log_probs = brute_force.predictions(4, 6, 2, 3, certain=0.3)
     turned = log_probs[:, torch.tensor([3, 1, 5, 0, 2, 4])]
     assert torch.allclose(marginal(log_probs), marginal(turned))
-    assert torch.allclose(expected_entropy(log_probs), expected_entropy(turned))
+    for one, other in zip(entropies(log_probs), entropies(turned), strict=True):
+        assert torch.allclose(one, other)
 
 
 @pytest.mark.parametrize("shape", [(5, 4, 3), (5, 4, 2, 3), (5, 4, 2, 2, 3)])
 def test_memory_layout_does_not_matter(shape):
     log_probs = brute_force.predictions(*shape, certain=0.2)
-    for function in (entropy, marginal, expected_entropy):
+    for function in (entropy, marginal, lambda found: torch.stack(entropies(found))):
         assert torch.allclose(function(log_probs), function(items_last(log_probs)))
 
 
 def test_inputs_are_left_alone():
     log_probs = brute_force.predictions(3, 4, 5, certain=0.5)
     before = log_probs.clone()
-    entropy(log_probs), marginal(log_probs), expected_entropy(log_probs)
+    entropy(log_probs), marginal(log_probs), entropies(log_probs)
     assert torch.equal(log_probs, before)

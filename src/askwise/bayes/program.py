@@ -218,9 +218,12 @@ def _count(draws: Draws, otherwise: int = 1) -> int:
 
 def _fast_layout(tensor: Tensor) -> Tensor:
     """Images and convolution weights with the channels last: the one layout that is faster everywhere."""
-    if tensor.ndim == 4 and tensor.is_floating_point():
-        return tensor.contiguous(memory_format=torch.channels_last)
-    return tensor
+    if tensor.ndim != 4 or not tensor.is_floating_point():
+        return tensor
+    _, c, h, w = tensor.shape
+    last = tensor.contiguous(memory_format=torch.channels_last)
+    # One channel is last and first at once: torch would take it for first, and convert every later layer.
+    return last.as_strided(last.shape, (c * h * w, 1, w * c, c))
 
 
 def _draws_convolution_weights(cut: Split) -> bool:

