@@ -26,7 +26,7 @@ from askwise.math.doubt import variances
 
 HERE = Path(__file__).parent.parent
 RUNS, RESULTS = HERE / ".runs" / "lenet", HERE / "results"
-EPOCHS, BATCH, LR, DRAWS, DROPOUT = 20, 256, 1e-3, 100, 0.2
+EPOCHS, BATCH, LR, DRAWS, DROPOUT = 10, 256, 1e-3, 100, 0.2
 PROTOCOL = (
     f"LeNet-5 (6 and 16 filters, 400-120-84-10, relu, max-pooling; 28 x 28 images padded to 32 x 32), all 60,000 "
     f"training images without augmentation or validation part, new weights from the seed, Adam {LR:g}, batch {BATCH}, "
