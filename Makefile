@@ -2,9 +2,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PEERS := .venv-peers
 EXAMPLES := images text_tags uci masks super_resolution gan own_network vogn_loop
 
-.PHONY: test check demo slow examples clean
+.PHONY: test check demo slow examples bench bench-short peers clean
 .DEFAULT_GOAL := test
 
 $(VENV)/.installed: pyproject.toml constraints.txt
@@ -34,5 +35,22 @@ examples: $(VENV)/.installed
 slow: $(VENV)/.installed
 	$(BIN)/python -m pytest -n 2 -m slow
 
+# The peers, in an environment of their own; without their dependencies, which would pull torchvision.
+peers: $(PEERS)/.installed
+
+$(PEERS)/.installed: benchmarks/peers/requirements.txt benchmarks/peers/no-deps.txt constraints.txt
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/pip install --quiet --disable-pip-version-check -c constraints.txt torch==2.13.0
+	$(PEERS)/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -r benchmarks/peers/requirements.txt
+	$(PEERS)/bin/pip install --quiet --disable-pip-version-check --no-deps -r benchmarks/peers/no-deps.txt
+	@touch $@
+
+# Speed beside the peers: results/bench.md. Interrupted, it goes on where it was.
+bench: $(VENV)/.installed peers
+	$(BIN)/python benchmarks/bench.py
+
+bench-short: $(VENV)/.installed peers
+	$(BIN)/python benchmarks/bench.py --short
+
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,0 +1,124 @@
+"""Askwise itself, by its public names."""
+
+import copy
+import warnings
+from collections.abc import Callable
+from functools import lru_cache
+
+import torch
+from torch import Tensor, nn
+
+import askwise as aw
+from askwise.bayes.posteriors import home
+from peers.common import bald, rows
+from peers.generated import Generated
+
+_POSTERIORS = {
+    "mc_dropout": aw.mc_dropout(),
+    "bnn1": aw.bbb(last=1),
+    "all_bayesian": aw.bbb(all=True),
+}
+_STAND_STILL = aw.Training(epochs=1, lr=1e-12)  # a fit that leaves the weights everybody begins with
+_WIDTH, _HUGE_WIDTH = 512, 16
+
+
+@lru_cache
+def _fitted(posterior: str) -> aw.Fitted:
+    torch.manual_seed(0)
+    few = torch.rand(64, 1, 28, 28), torch.arange(64) % 10
+    torch.manual_seed(0)
+    return aw.fit(aw.nets.gal_cnn(), few, posterior=_POSTERIORS[posterior], training=_STAND_STILL)
+
+
+def score(*, posterior: str, file: str, n: int, draws: int, new_model: bool = False) -> Callable[[], Tensor]:
+    """BALD of a pool; a new model has no program yet and makes one, as after every training."""
+    fitted, x = _fitted(posterior), rows(file, n)
+    if new_model:
+        return lambda: aw.score_pool(copy.copy(fitted), x, "bald", draws=draws)
+    return lambda: aw.score_pool(fitted, x, "bald", draws=draws)
+
+
+def train(*, file: str, n: int, epochs: int, batch: int) -> Callable[[], dict]:
+    """Fit Gal's CNN with its dropout."""
+    data = rows(file, n), torch.arange(n) % 10
+    network = aw.nets.gal_cnn()
+
+    def run() -> dict:
+        training = aw.Training(epochs=epochs, batch=batch)
+        fitted = aw.fit(network, data, posterior=aw.mc_dropout(), training=training)
+        return {"loss": fitted.history[-1]["loss"]}
+
+    return run
+
+
+def batchbald(*, file: str, n: int, picks: int) -> Callable[[], dict]:
+    """The joint choice, with its defaults."""
+    warnings.simplefilter("ignore")  # one says that the score saturates, which is a case of its own here
+    log_probs = rows(file, n)
+    return lambda: {"picks": aw.select("batchbald", log_probs=log_probs, count=picks).tolist()}
+
+
+def live_round(*, n: int, labels: int, classes: int, draws: int, picks: int) -> Callable[[], dict]:
+    """Learn the last layer on cached features, score all of them, choose."""
+    rng = torch.Generator().manual_seed(0)
+    pool = torch.randn(n, _WIDTH, generator=rng)
+    teacher = torch.randn(_WIDTH, classes, generator=rng)
+    data = pool[:labels], (pool[:labels] @ teacher).argmax(1)
+    head = nn.Sequential(nn.Linear(_WIDTH, classes))
+
+    def run() -> dict:
+        fitted = aw.fit(head, data, posterior=aw.bbb(last=1))
+        scores = aw.score_pool(fitted, pool, "bald", draws=draws)
+        return {"picks": aw.select("top_k", scores=scores, count=picks).tolist()}
+
+    return run
+
+
+def huge(*, n: int, draws: int, picks: int) -> Callable[[], dict]:
+    """The best of a generated pool that would not fit."""
+    fitted, pool = _head(), Generated(n, _HUGE_WIDTH)
+
+    def run() -> dict:
+        scores = aw.score_pool(fitted, pool, "bald", draws=draws)
+        best = aw.select("top_k", scores=scores, count=picks)
+        return {"picks": best.tolist(), "scores": scores[best].tolist()}
+
+    return run
+
+
+def brute_force(*, n: int, draws: int, picks: int) -> Callable[[], dict]:
+    """The same by T plain products in float64 and a full sort; also the best score left out."""
+    fitted, pool = _head(), Generated(n, _HUGE_WIDTH)
+
+    def run() -> dict:
+        drawn = home(fitted.posterior).draw(
+            fitted.network, fitted.posterior, fitted.state, numbers=range(draws), seed=0, sites=()
+        )
+        weight, bias = drawn["0.weight"].double(), fitted.network[0].bias.detach().double()
+        found = []
+        for start in range(0, n, 50_000):
+            part = pool[start : start + 50_000].double()
+            found.append(bald((torch.einsum("nd,tcd->ntc", part, weight) + bias).log_softmax(-1)))
+        scores = torch.cat(found)
+        order = scores.sort(descending=True).indices[: picks + 1]
+        return {"picks": order[:picks].tolist(), "scores": scores[order].tolist()}
+
+    return run
+
+
+@lru_cache
+def _head() -> aw.Fitted:
+    torch.manual_seed(0)
+    few = torch.randn(64, _HUGE_WIDTH), torch.arange(64) % 10
+    network = nn.Sequential(nn.Linear(_HUGE_WIDTH, 10))
+    return aw.fit(network, few, posterior=aw.bbb(last=1), training=aw.Training(epochs=5))
+
+
+TASKS = {
+    "score": score,
+    "train": train,
+    "batchbald": batchbald,
+    "live_round": live_round,
+    "huge": huge,
+    "brute_force": brute_force,
+}

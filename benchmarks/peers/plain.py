@@ -1,0 +1,58 @@
+"""The plain PyTorch loop: what a careful user writes without a library."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+from torch.utils.data import DataLoader, TensorDataset
+
+from peers.common import STD, gal_cnn, passes, rows
+
+
+def mc_dropout(*, file: str, n: int, draws: int) -> Callable[[], Tensor]:
+    """Dropout on, T passes."""
+    network, x = gal_cnn().train(), rows(file, n)
+    return lambda: passes(network, x, draws, lambda: None)
+
+
+def bnn1(*, file: str, n: int, draws: int) -> Callable[[], Tensor]:
+    """A new last layer, then a whole pass, T times."""
+    return _gaussian(["dense2.weight"], file, n, draws)
+
+
+def all_bayesian(*, file: str, n: int, draws: int) -> Callable[[], Tensor]:
+    """New weights of every layer, then a whole pass, T times."""
+    return _gaussian([f"{layer}.weight" for layer in ("conv1", "conv2", "dense1", "dense2")], file, n, draws)
+
+
+def _gaussian(names: list[str], file: str, n: int, draws: int) -> Callable[[], Tensor]:
+    network, x = gal_cnn().eval(), rows(file, n)
+    weights = [network.get_parameter(name) for name in names]
+    means = [weight.detach().clone() for weight in weights]
+
+    def redraw() -> None:
+        for weight, mean in zip(weights, means, strict=True):
+            weight.copy_(mean + STD * torch.randn_like(mean))
+
+    return lambda: passes(network, x, draws, redraw)
+
+
+def train(*, file: str, n: int, epochs: int, batch: int) -> Callable[[], dict]:
+    """Adam over a shuffling DataLoader."""
+    x, y = rows(file, n), torch.arange(n) % 10
+
+    def run() -> dict:
+        network = gal_cnn().train()
+        optimizer = torch.optim.Adam(network.parameters(), lr=1e-3)
+        for _ in range(epochs):
+            for images, labels in DataLoader(TensorDataset(x, y), batch_size=batch, shuffle=True):
+                optimizer.zero_grad()
+                loss = nn.functional.cross_entropy(network(images), labels)
+                loss.backward()
+                optimizer.step()
+        return {"loss": loss.item()}
+
+    return run
+
+
+TASKS = {"mc_dropout": mc_dropout, "bnn1": bnn1, "all_bayesian": all_bayesian, "train": train}

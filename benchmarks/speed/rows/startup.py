@@ -1,0 +1,46 @@
+"""How long the command line and the import take."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from speed.bench import Bench
+from speed.finding import Finding
+from speed.line import Line, of_spread
+from speed.spread import Spread, spread
+
+_TIMES = 5
+
+
+def measure(bench: Bench) -> Finding:
+    """`askwise --help` and `import askwise`, in new processes, in turn."""
+    commands = {
+        "help": [str(Path(sys.executable).parent / "askwise"), "--help"],
+        "import": [sys.executable, "-c", "import askwise"],
+        "python": [sys.executable, "-c", "pass"],
+    }
+    for command in commands.values():  # what is on disk is read once before
+        _seconds(command)
+    found: dict[str, list[float]] = {name: [] for name in commands}
+    for _ in range(_TIMES * bench.sizes.rounds):
+        for name, command in commands.items():
+            found[name].append(_seconds(command))
+    spreads = {name: spread(seconds) for name, seconds in found.items()}
+    lines = [
+        _line("startup.help", "`askwise --help`", spreads["help"], goal=0.5),
+        _line("startup.help.aim", "`askwise --help`", spreads["help"], goal=0.2, aim=True),
+        _line("startup.import", "`import askwise`", spreads["import"]),
+    ]
+    return Finding(lines, found)
+
+
+def _line(key: str, what: str, found: Spread, *, goal: float | None = None, aim: bool = False) -> Line:
+    measured = f"{found.median:.2f} s in a new process"
+    return Line(key, what, measured, **of_spread(found), goal=goal, sense="at most", unit=" s", aim=aim)
+
+
+def _seconds(command: list[str]) -> float:
+    start = time.perf_counter()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - start

@@ -1,0 +1,68 @@
+"""How much is measured: the full form of the issue, a short one, and a trial of the code alone."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Items, draws and repetitions; the peers' cost is linear in the items, so they get fewer."""
+
+    n: int = 10_000
+    peer_n: int = 1_000
+    draws: int = 100
+    many_draws: int = 1_000
+    all_n: int = 2_000
+    """Items of the all-Bayesian CNN, where askwise too runs T whole passes."""
+    pools: tuple[int, ...] = (1_000, 10_000, 60_000)
+    draw_counts: tuple[int, ...] = (10, 100, 1_000)
+    huge: int = 10_000_000
+    brute: int = 1_000_000
+    huge_draws: int = 10
+    huge_picks: int = 100
+    train_n: int = 2_048
+    train_epochs: int = 2
+    picks: int = 10
+    joint_samples: int = 10_000
+    features: int = 100_000
+    labels: int = 200
+    rounds: int = 3
+    repeats: int = 3
+    """Of askwise within a round: it is short, and one hiccup would weigh much."""
+
+
+FORMS = {
+    "full": Sizes(),
+    "short": Sizes(
+        n=2_000,
+        peer_n=64,
+        all_n=256,
+        pools=(500, 2_000, 4_000),
+        draw_counts=(10, 100, 300),
+        huge=500_000,
+        brute=100_000,
+        train_n=1_024,
+        train_epochs=1,
+        features=20_000,
+        rounds=1,
+    ),
+    "tiny": Sizes(
+        n=256,
+        peer_n=16,
+        draws=10,
+        many_draws=20,
+        all_n=16,
+        pools=(64, 128, 256),
+        draw_counts=(2, 5, 10),
+        huge=20_000,
+        brute=10_000,
+        huge_picks=10,
+        train_n=64,
+        train_epochs=1,
+        picks=4,
+        joint_samples=500,
+        features=1_000,
+        labels=50,
+        rounds=2,
+        repeats=2,
+    ),
+}
