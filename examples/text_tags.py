@@ -5,10 +5,9 @@
 
 Every comment is encoded once; only the head learns, and its weights are Gaussian. Comments with the
 highest BALD are asked for, against the same number at random: on these data neither is clearly ahead.
-The table shows what it would ask next, at most one comment for each likeliest tag.
+The second panel shows how often each tag occurs in the pool and among the comments asked for.
 """
 
-import textwrap
 from typing import Any
 
 import torch
@@ -56,7 +55,7 @@ def encoded(encoder: Any, texts: list[str]) -> Tensor:
 def learn(
     acquire: str, pool: tuple[Tensor, Tensor], test: tuple[Tensor, Tensor], *, first: int, rounds: int
 ) -> Any:
-    """Labels and measures of every round, the last model, and the positions it was not told about."""
+    """Labels and measures of every round, and the positions it was told about."""
     x, y = pool
     rest, curve = torch.arange(first, len(x)), []
     told = torch.arange(first)
@@ -78,7 +77,7 @@ def learn(
             picks = aw.select("top_k", scores=scores, count=first)
             told = torch.cat([told, rest[picks]])
             rest = torch.tensor(sorted(set(range(len(x))) - set(told.tolist())))
-    return curve, fitted, rest
+    return curve, told
 
 
 def main(*, small: bool, data_dir: Any = None, out: Any) -> dict[str, float]:
@@ -99,32 +98,21 @@ def main(*, small: bool, data_dir: Any = None, out: Any) -> dict[str, float]:
     pool, test = (encoded(encoder, texts), y), (encoded(encoder, test_texts), test_y)
 
     figure = Figure(figsize=(13, 4.2), layout="constrained")
-    curves, table = figure.subplots(1, 2, width_ratios=(2, 5))
+    curves, tags = figure.subplots(1, 2, width_ratios=(2, 5))
     plain(curves).set(xlabel="labelled comments", ylabel="macro F1", title=f"{len(classes)} tags")
     for acquire, colour in (("random", GREY), ("bald", BLUE)):
-        curve, fitted, rest = learn(acquire, pool, test, first=60 if small else 500, rounds=2 if small else 5)
+        curve, told = learn(acquire, pool, test, first=60 if small else 500, rounds=2 if small else 5)
         labels, f1 = zip(*((count, found["f1_macro"]) for count, found in curve), strict=True)
         curves.plot(labels, f1, "o-", color=colour, label=acquire)
     curves.legend(frameon=False)
 
-    scores = aw.score_pool(fitted, pool[0][rest], "bald", draws=50)
-    guess = aw.predict(fitted, pool[0][rest], draws=50).mean[..., 1]
-    cells: dict[int, list[str]] = {}  # by the likeliest tag
-    for at in scores.argsort(descending=True).tolist():
-        chances, tags = guess[at].topk(3)
-        told = "\n".join(f"{classes[tag]} {chance:.2f}" for chance, tag in zip(chances, tags, strict=True))
-        true = "\n".join(classes[tag] for tag in y[rest[at]].nonzero().flatten()) or "none"
-        cells.setdefault(int(tags[0]), [textwrap.fill(texts[rest[at]], 60), told, true])
-    table.set_axis_off()
-    titles = ["comments it would ask for next", "guess", "truth"]
-    drawn = table.table(
-        list(cells.values())[:6], colLabels=titles, colWidths=[0.6, 0.22, 0.18], colLoc="left",
-        cellLoc="left", bbox=[0, 0, 1, 1], edges="horizontal",
-    )  # fmt: skip
-    for cell in drawn.get_celld().values():
-        cell.PAD = 0.01
-    drawn.auto_set_font_size(False)
-    drawn.set_fontsize(8)
+    shares = {"in the pool": (y.mean(0), GREY), "among those asked for by bald": (y[told].mean(0), BLUE)}
+    order = y.mean(0).argsort(descending=True)
+    plain(tags).set(ylabel="share of the comments with that tag", yscale="log", title="What it asks for")
+    for name, (share, colour) in shares.items():
+        tags.plot(share[order].clamp_min(1e-4), "o", color=colour, label=name)
+    tags.set_xticks(range(len(classes)), [classes[tag] for tag in order], rotation=90, fontsize=8)
+    tags.legend(frameon=False)
     save(figure, out, "text_tags")
     last = curve[-1][1]
     return {name: last[name] for name in ("top_1", "top_5", "recall_micro", "f1_micro", "f1_macro")}

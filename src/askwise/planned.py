@@ -19,6 +19,7 @@ from askwise.loop.score import subset
 from askwise.oracle import Oracle, Simulated, open_oracle
 from askwise.pool import Pool, arrays, images
 from askwise.seeding import derive
+from askwise.train.progress import Follow
 
 SIMULATED = "simulated"
 
@@ -67,8 +68,15 @@ def network(plan: Plan, like: Tensor) -> nn.Module:
     return nets.build(plan.network, **{name: size for name, size in sizes.items() if name in wanted})
 
 
-def learner(plan: Plan, known: Material, *, store: str | Path | None = None, exact: bool = False) -> Learner:
-    """The learner that the plan describes."""
+def learner(
+    plan: Plan,
+    known: Material,
+    *,
+    store: str | Path | None = None,
+    exact: bool = False,
+    follow: Follow = False,
+) -> Learner:
+    """The learner that the plan describes; `follow` hears how far its work is."""
     choices = plan.model_dump(exclude={"classes", "initial", "validation", "test", "network", "store"})
     return Learner(
         network(plan, known.pool.like()),
@@ -79,6 +87,7 @@ def learner(plan: Plan, known: Material, *, store: str | Path | None = None, exa
         validation=_validation(plan, known),
         test=_test(plan, known),
         exact=exact,
+        progress=follow,
         **choices,
     )
 

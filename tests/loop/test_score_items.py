@@ -75,12 +75,11 @@ def test_a_subset_depends_on_seed_and_ids_not_on_order():
     assert set(subset(IDS, 1000, seed=1)) == set(IDS)
 
 
-def test_chunks_are_smaller_where_items_are_larger():
-    assert chunk_size(arrays(torch.zeros(1, 10))) == 16_384
+def test_chunks_are_full_batches_and_smaller_where_items_are_larger_or_few():
+    def many(count):
+        return arrays(torch.zeros(1, 1).expand(count, 1), ids=range(count))
+
+    assert chunk_size(many(100)) == 256
+    assert chunk_size(many(50_000)) == 896  # the next multiple of 128 above a 64th
+    assert chunk_size(many(1_000_000)) == 4096
     assert chunk_size(arrays(torch.zeros(1, 3, 1024, 1024))) == 2
-
-
-def test_workers_get_full_batches_and_some_turns_each():
-    pool = arrays(torch.zeros(10_000, 2), ids=range(10_000))
-    assert chunk_size(pool, workers=2) == 1280  # the next multiple of 128 above an eighth
-    assert chunk_size(pool, workers=100) == 256

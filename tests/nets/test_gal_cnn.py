@@ -8,7 +8,7 @@ from askwise.nets import gal_cnn
 def test_layers_and_rates_are_those_of_the_paper():
     network = gal_cnn()
     assert [stage for stage, _ in network.named_children()] == [
-        "conv1", "relu1", "conv2", "relu2", "pool", "dropout1",
+        "conv1", "relu1", "conv2", "pool", "relu2", "dropout1",
         "flatten", "dense1", "relu3", "dropout2", "dense2",
     ]  # fmt: skip
     assert network.conv1.weight.shape == (32, 1, 4, 4)

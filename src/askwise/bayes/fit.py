@@ -16,6 +16,7 @@ from askwise.bayes.trace import outputs_of
 from askwise.errors import InputError, choose
 from askwise.tasks import Task, named
 from askwise.train import Training, examples
+from askwise.train.progress import Follow
 
 
 def fit(
@@ -29,7 +30,7 @@ def fit(
     seed: int = 0,
     device: str = "auto",
     ids: Sequence[str] | None = None,
-    progress: bool = False,
+    progress: Follow = False,
 ) -> Fitted:
     """The network with a posterior learned from `data`: a pair (x, y) or a torch Dataset of pairs.
 

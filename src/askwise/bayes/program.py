@@ -15,8 +15,9 @@ import torch
 from torch import Tensor, fx, nn
 from torch.func import vmap
 
-from askwise.bayes import chain, dense_draws, dense_masks
+from askwise.bayes import chain, dense_draws, dense_masks, gaussian_logits
 from askwise.bayes.dropout import masked
+from askwise.bayes.layout import channels_last
 from askwise.bayes.sites import Site
 from askwise.bayes.split import Split, Stage, split
 from askwise.bayes.trace import INPUT, UntraceableError, call, predicting, tensors_of, trace
@@ -43,6 +44,8 @@ class Program:
     """Bytes of one batch's outputs under all draws, as far as known."""
     form: str
     bind: Callable[[Draws], Outputs] = field(repr=False)
+    logits: Callable[[Draws, Draws, Tensor], Outputs] | None = field(default=None, repr=False)
+    """The same from means and deviations of the drawn tensors and noise [T, C]; a dense last layer only."""
 
 
 def build(
@@ -59,12 +62,12 @@ def build(
     The batch depends on the network, the shape of the item and the budget, never on how many items
     there are: with every batch padded to it, an item's outputs do not depend on its company.
     """
-    tensors = {name: _fast_layout(tensor) for name, tensor in tensors_of(network).items()}
+    tensors = {name: channels_last(tensor) for name, tensor in tensors_of(network).items()}
     # A trace runs the network: of large items, one is enough to know how many fit.
     large = item.numel() * item.element_size() * BATCH > _SMALL
     batch = 1 if large else BATCH
     while True:
-        inputs = _fast_layout(item.expand(batch, *item.shape[1:]).contiguous())
+        inputs = channels_last(item.expand(batch, *item.shape[1:]).contiguous())
         try:
             cut = split(trace(network, tensors, inputs, sites=sites), list(draws))
         except UntraceableError as error:
@@ -86,7 +89,9 @@ def build(
     if cut.origin[cut.output] == "prefix":
         return Program(batch, block, size, "no draws", lambda _: _constant(cut, fixed, count))
     if (steps := chain.match(cut, fixed, batch=batch)) is not None:
-        return Program(batch, block, size, "dense chain", lambda d: _chained(cut, fixed, steps, d, budget))
+        closed = _closed(cut, fixed, steps) if gaussian_logits.fits(steps, cut.stages["drawn"].run) else None
+        chained: Callable[[Draws], Outputs] = lambda d: _chained(cut, fixed, steps, d, budget)  # noqa: E731
+        return Program(batch, block, size, "dense chain", chained, closed)
     chunk = _chunk(cut, fixed, inputs, draws, budget)
     return Program(batch, block, size, "vmap" if chunk else "loop", lambda d: _mapped(cut, fixed, d, chunk))
 
@@ -141,6 +146,25 @@ def _chained(cut: Split, fixed: Values, steps: chain.Chain, draws: Draws, budget
         return bound(_prefix(cut, fixed, inputs)[steps.source])
 
     return outputs
+
+
+def _closed(cut: Split, fixed: Values, steps: chain.Chain) -> Callable[[Draws, Draws, Tensor], Outputs]:
+    """A Gaussian dense layer at the end, in closed form."""
+    (layer,) = steps.steps
+    assert isinstance(layer, chain.Dense)  # noqa: S101  gaussian_logits.fits sees to it
+
+    def bind(means: Draws, stds: Draws, noise: Tensor) -> Outputs:
+        one, other = (
+            {
+                name: value[0]
+                for name, value in _drawn(cut, fixed, {k: v[None] for k, v in known.items()}).items()
+            }
+            for known in (means, stds)
+        )
+        bound = gaussian_logits.bind(layer, one, other, noise)
+        return lambda inputs: bound(_prefix(cut, fixed, inputs)[steps.source])
+
+    return bind
 
 
 def _mapped(cut: Split, fixed: Values, draws: Draws, chunk: int | None) -> Outputs:
@@ -204,7 +228,7 @@ def _drawn(cut: Split, fixed: Values, draws: Draws) -> dict[str, Tensor]:
 
 def _prefix(cut: Split, fixed: Values, inputs: Tensor) -> dict[str, Tensor]:
     """Every value that depends on the items alone, and the fixed ones."""
-    known = {**fixed, INPUT: _fast_layout(inputs)}
+    known = {**fixed, INPUT: channels_last(inputs)}
     return {**known, **_run(cut.stages["prefix"], known)}
 
 
@@ -214,16 +238,6 @@ def _run(stage: Stage, values: Values) -> dict[str, Tensor]:
 
 def _count(draws: Draws, otherwise: int = 1) -> int:
     return len(next(iter(draws.values()))) if draws else otherwise
-
-
-def _fast_layout(tensor: Tensor) -> Tensor:
-    """Images and convolution weights with the channels last: the one layout that is faster everywhere."""
-    if tensor.ndim != 4 or not tensor.is_floating_point():
-        return tensor
-    _, c, h, w = tensor.shape
-    last = tensor.contiguous(memory_format=torch.channels_last)
-    # One channel is last and first at once: torch would take it for first, and convert every later layer.
-    return last.as_strided(last.shape, (c * h * w, 1, w * c, c))
 
 
 def _draws_convolution_weights(cut: Split) -> bool:

@@ -10,16 +10,19 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from askwise.bayes import dropout
+from askwise.bayes import dropout, gaussian_logits
 from askwise.bayes.fitted import Fitted
 from askwise.bayes.posteriors import distinct, home
-from askwise.bayes.program import BATCH, BUDGET, Program, build
+from askwise.bayes.program import BATCH, BUDGET, Outputs, Program, build
 from askwise.bayes.trace import outputs_of, tensors_of
 from askwise.engine import Engine, Found, Local, Work
-from askwise.errors import InputError, positive
+from askwise.errors import InputError, choose, positive
 from askwise.math.links import log_softmax
-from askwise.train.progress import meter
+from askwise.train.progress import Follow, meter
 from askwise.types import Draws
+
+DRAWN = ("weights", "logits")
+"""What is drawn: T networks, the same for all items; or the logits of a Gaussian last layer, by item."""
 
 
 @runtime_checkable
@@ -66,9 +69,14 @@ class Block:
 class Ready:
     """A model made ready to predict items like one of them under some draws."""
 
-    def __init__(self, fitted: Fitted, item: Tensor, *, draws: int, seed: int) -> None:
+    def __init__(self, fitted: Fitted, item: Tensor, *, draws: int, seed: int, draw: str = "weights") -> None:
         self.fitted = fitted
         self.program, self._make = _program(fitted, item, distinct(fitted.posterior, draws), seed)
+        if choose("kind of draw", draw, DRAWN) == "logits":
+            self._chunks: list[range] = [range(draws)]
+            with torch.no_grad():
+                self._once: Outputs | None = _closed_form(fitted, self.program, item, draws, seed)
+            return
         self._chunks = _chunks(self._make(range(1)), distinct(fitted.posterior, draws))
         with torch.no_grad():
             self._once = self.program.bind(self._make(self._chunks[0])) if len(self._chunks) == 1 else None
@@ -121,12 +129,13 @@ class Reduction:
     """What is kept of the predictive distributions of some items.
 
     `reduce` gives tensors [n, *sites, ...], whose rows `finish` sees together. `whole` wants all rows
-    of an item at once, however large they are.
+    of an item at once, however large they are. What looks at one item at a time may draw logits.
     """
 
     reduce: Callable[[Tensor], tuple[Tensor, ...]]
     finish: Callable[[Tensor], Tensor] = lambda part: part
     whole: bool = False
+    draw: str = "weights"
 
     def of(self, ready: Ready, inputs: Inputs, *, first: int = 0) -> tuple[Tensor, ...]:
         """What is kept of all these items.
@@ -154,7 +163,8 @@ def stream(
     draws: int,
     seed: int,
     engine: Engine | None = None,
-    progress: bool = False,
+    progress: Follow = False,
+    doing: str = "predicting",
 ) -> tuple[Tensor, ...]:
     """What a reduction keeps of all items; the engine (all cores, unless another is given) computes it."""
     check_inputs(inputs)
@@ -162,7 +172,7 @@ def stream(
     positive("draws", draws)
 
     def make() -> Work:
-        ready = Ready(fitted, item, draws=draws, seed=seed)
+        ready = Ready(fitted, item, draws=draws, seed=seed, draw=reduction.draw)
 
         def compute(fetched: tuple[int, Tensor]) -> Found:
             first, items = fetched
@@ -175,7 +185,7 @@ def stream(
     size = _shard(len(inputs), item, program, engine.workers)
     shards = [[at, min(at + size, len(inputs))] for at in range(0, len(inputs), size)]
     found = []
-    with meter(len(inputs), "predicting", unit="items", show=progress) as advance:
+    with meter(len(inputs), doing, unit="items", show=progress) as advance:
         for (start, stop), one in zip(shards, engine.map(make, shards), strict=True):
             found.append(one.tensors)
             advance(stop - start)
@@ -281,6 +291,22 @@ def _program(fitted: Fitted, item: Tensor, draws: int, seed: int) -> tuple[Progr
     if key not in fitted.programs:
         fitted.programs[key] = build(network, item, make(range(2)), sites=sites, count=draws)
     return fitted.programs[key], make
+
+
+def _closed_form(fitted: Fitted, program: Program, item: Tensor, draws: int, seed: int) -> Outputs:
+    """The logits of a mean-field Gaussian last layer, drawn; refused where that is not what there is."""
+    posterior, network = fitted.posterior, fitted.network
+    deviations = getattr(home(posterior), "std", None)
+    if deviations is None or program.logits is None or posterior.dropout:
+        raise InputError(
+            "logits are drawn where the last layer alone is Gaussian, weight by weight, as with bbb(last=1); "
+            f"this is {posterior.name}: draw weights"
+        )
+    tensors = tensors_of(network)
+    stds = {name: std.to(item.device) for name, std in deviations(posterior, tensors, fitted.state).items()}
+    means = {name: tensors[name].detach() for name in stds}
+    shared = gaussian_logits.noise(draws, outputs_of(network, item).shape[-1], seed=seed)
+    return program.logits(means, stds, shared.to(item.device))
 
 
 def _chunks(one: Draws, draws: int) -> list[range]:

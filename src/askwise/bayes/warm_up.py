@@ -20,6 +20,11 @@ def blundell(step: int, steps: int, per_epoch: int) -> float:
     return per_epoch * 2.0 ** -(at + 1) / (1.0 - 2.0**-per_epoch)
 
 
+def settled(name: str, steps: int) -> int:
+    """The step from which on the weight of the KL term is the same in every epoch."""
+    return steps // 2 if name == "linear" else 0
+
+
 WARM_UPS: dict[str, Callable[[int, int, int], float]] = {
     "constant": constant,
     "linear": linear,

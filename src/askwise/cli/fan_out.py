@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
-from askwise.cli.live import Tell
+from askwise.cli.live import Bars, Tell
 from askwise.cli.one_run import run_one
 from askwise.engine import Engine, Found, Work
 from askwise.errors import AskwiseError
@@ -29,11 +29,16 @@ class Run:
 
 
 def run_all(
-    runs: Sequence[Run], engine: Engine, *, source: str | None, tell: Tell, exact: bool
+    runs: Sequence[Run], engine: Engine, *, source: str | None, tell: Bars, exact: bool
 ) -> list[dict[str, Any]]:
     """How each run ended: one after the other here, or as many at a time as the engine has workers."""
     if len(runs) == 1 or engine.workers == 1:
-        return [run_one(run.plan, run.known, run.store, source, tell, exact=exact) for run in runs]
+        return [
+            run_one(
+                run.plan, run.known, run.store, source, tell, exact=exact, follow=tell.doing(str(run.store))
+            )
+            for run in runs
+        ]
 
     def make() -> Work:
         def compute(place: int) -> Found:

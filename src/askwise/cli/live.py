@@ -1,16 +1,59 @@
-"""Progress on a terminal: one bar for each run; silent everywhere else."""
+"""Progress on a terminal: one bar for each run, and what it is doing; silent everywhere else."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TypeAlias
+from time import monotonic
+from typing import Any, TypeAlias
 
 Tell: TypeAlias = Callable[[str, int, float | None], None]
 """Moves the bar of a run: its name, its labels, and the accuracy of its last model."""
 
+PATIENCE = 2.0
+"""Seconds that something takes before it is said how far it is."""
+
+
+class Bars:
+    """One bar for each run; called with a run's name, labels and accuracy it moves that bar."""
+
+    def __init__(self, progress: Any, names: Mapping[str, int]) -> None:
+        self._progress, self._names = progress, names
+        self._tasks = {
+            name: progress.add_task(name, total=budget, accuracy="", doing="", start=False)
+            for name, budget in names.items()
+        }
+
+    def __call__(self, name: str, labels: int, accuracy: float | None) -> None:
+        """A run has so many labels, and its last model that accuracy."""
+        task = self._tasks[name]
+        self._progress.start_task(task)
+        said = "" if accuracy is None else f"{100 * accuracy:.1f} %"
+        self._progress.update(task, completed=labels, accuracy=said)
+        if labels >= self._names[name]:
+            self._progress.update(task, doing="")
+            self._progress.stop_task(task)
+
+    def doing(self, name: str) -> Callable[[str, int, int], None]:
+        """Who is told what a run does between two of its labels, with rate and time left."""
+        since: dict[str, float] = {}
+
+        def tell(what: str, done: int, total: int) -> None:
+            now = monotonic()
+            if what not in since:
+                since.clear()
+                since[what] = now
+                return  # the rate is unknown
+            if done >= total:
+                since.clear()
+            passed = now - since.get(what, now)
+            said = _said(what, done, total, passed) if passed > PATIENCE else ""
+            self._progress.update(self._tasks[name], doing=said)
+
+        return tell
+
 
 @contextmanager
-def bars(names: Mapping[str, int]) -> Iterator[Tell]:
-    """A function that moves the bars; `names` are the runs with their budgets."""
+def bars(names: Mapping[str, int]) -> Iterator[Bars]:
+    """The bars; `names` are the runs with their budgets."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -21,19 +64,15 @@ def bars(names: Mapping[str, int]) -> Iterator[Tell]:
         TextColumn("{task.completed:>4.0f}/{task.total:.0f} labels"),
         TextColumn("{task.fields[accuracy]:>7}"),
         TimeElapsedColumn(),
+        TextColumn("{task.fields[doing]}", style="dim"),
     )
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        tasks = {
-            name: progress.add_task(name, total=budget, accuracy="", start=False)
-            for name, budget in names.items()
-        }
+        yield Bars(progress, names)
 
-        def tell(name: str, labels: int, accuracy: float | None) -> None:
-            task = tasks[name]
-            progress.start_task(task)
-            said = "" if accuracy is None else f"{100 * accuracy:.1f} %"
-            progress.update(task, completed=labels, accuracy=said)
-            if labels >= names[name]:
-                progress.stop_task(task)
 
-        yield tell
+def _said(what: str, done: int, total: int, passed: float) -> str:
+    rate = done / passed
+    left = (total - done) / rate
+    minutes, seconds = divmod(round(left), 60)
+    speed = f"{rate:,.0f}" if rate >= 10 else f"{rate:.2g}"
+    return f"{what} {done:,} of {total:,}, {speed} a second, {minutes}:{seconds:02d} left"

@@ -11,14 +11,22 @@ from askwise.planned import Material
 from askwise.report.past import past
 from askwise.report.summary import of_run
 from askwise.store import open_store
+from askwise.train.progress import Follow
 
 
 def run_one(
-    plan: Plan, known: Material, store: Path, source: str | None, tell: Tell, *, exact: bool
+    plan: Plan,
+    known: Material,
+    store: Path,
+    source: str | None,
+    tell: Tell,
+    *,
+    exact: bool,
+    follow: Follow = False,
 ) -> dict[str, Any]:
-    """How one run ended, and its curve."""
+    """How one run ended, and its curve; `follow` hears how far the work between two labels is."""
     answers = planned.oracle(source, plan, known) if source is not None else None
-    with planned.learner(plan, known, store=store, exact=exact) as learner:
+    with planned.learner(plan, known, store=store, exact=exact, follow=follow) as learner:
 
         def watch(_: object) -> None:
             rounds = learner.rounds()

@@ -8,9 +8,8 @@ from multiprocessing import get_context
 from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 
-import torch
-
 from askwise.demo.protocol import Protocol
+from askwise.engine.worker import alone
 from askwise.errors import positive
 from askwise.loop.decide import Action, Train, Wait
 from askwise.planned import SIMULATED, learner, material, oracle
@@ -78,7 +77,7 @@ def run_one(protocol: Protocol, job: Job, *, tell: Callable[[News], None] = lamb
 
 def _alone(news: "SimpleQueue[News]") -> None:
     """One thread for this process: two runs on two cores must not fight for them."""
-    torch.set_num_threads(1)
+    alone()
     globals()["_NEWS"] = news
 
 

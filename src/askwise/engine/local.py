@@ -6,12 +6,12 @@ shares the network, the draws and the pool, whatever they are: nothing is sent b
 
 import json
 import os
-import select
 import struct
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain, islice
+from multiprocessing.connection import wait  # select() knows no more than 1024 open files
 
 from askwise.engine import worker as workers
 from askwise.engine.contract import Found, Shard, Work
@@ -19,7 +19,7 @@ from askwise.engine.failures import raised
 from askwise.engine.frames import unpack
 from askwise.engine.threads import threads
 from askwise.engine.worker import DONE, Worker, receive
-from askwise.errors import EngineError, positive
+from askwise.errors import EngineError, InputError, positive
 
 _AHEAD = 2  # shards that a worker has: one computed, one fetched
 _DEATHS = 3  # of workers at one shard, before it is the shard's fault
@@ -33,9 +33,10 @@ def cores() -> int:
 
 @dataclass(frozen=True)
 class Local:
-    """As many processes as there are cores, unless told otherwise; `threads` each.
+    """As many processes as there are cores, unless told otherwise, of one thread each.
 
-    Where processes cannot be forked safely (other systems than Linux) it computes in the calling one.
+    Where processes cannot be forked safely (other systems than Linux) it computes in the calling one;
+    so it does with several threads, for OpenMP's hang in a process forked from one that has used them.
     """
 
     processes: int | None = None
@@ -43,13 +44,17 @@ class Local:
     name: str = field(default="local", init=False)
 
     def __post_init__(self) -> None:
-        positive("processes", self.workers)
         positive("threads", self.threads)
+        if self.processes is not None and positive("processes", self.processes) > 1 and self.threads > 1:
+            raise InputError(
+                f"{self.processes} processes compute with one thread each, not with {self.threads}; "
+                "for more threads use processes=1"
+            )
 
     @property
     def workers(self) -> int:
         """How many processes compute at a time."""
-        if workers.inside or sys.platform != "linux":
+        if workers.inside or sys.platform != "linux" or self.threads > 1:
             return 1
         return cores() if self.processes is None else self.processes
 
@@ -120,7 +125,7 @@ class _Crew:
 
     def _collect(self) -> None:
         """At least one result, or the loss of a worker made good."""
-        ready, _, _ = select.select([one.pipe for one in self._workers], [], [])
+        ready = wait([one.pipe for one in self._workers])
         for one in [w for w in self._workers if w.pipe in ready]:
             message = receive(one.pipe)
             if message is None:

@@ -1,26 +1,40 @@
 """Engines by name."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from contextlib import AbstractContextManager, nullcontext
+from inspect import signature
 from typing import Any
 
 from askwise.engine.contract import Engine
 from askwise.engine.local import Local
 from askwise.errors import InputError, choose
 
-ENGINES: Mapping[str, Callable[..., Engine]] = {"local": Local}
-"""Every engine by the name that a plan gives it."""
+
+def _ray() -> Callable[..., Engine]:
+    from askwise.engine.ray import Ray  # takes a second, and may not be installed
+
+    return Ray
+
+
+ENGINES: Mapping[str, Callable[[], Callable[..., Engine]]] = {"local": lambda: Local, "ray": _ray}
+"""Every engine by the name that a plan gives it, loaded when it is wanted."""
 
 
 def open_engine(engine: str | Engine | None = None, **options: Any) -> Engine:
     """The engine of that name with these options; an engine as it is; by default all cores here."""
-    if isinstance(engine, Engine):
+    if engine is not None and not isinstance(engine, str):
+        if not isinstance(engine, Engine):
+            raise InputError(f"an engine is one of: {', '.join(ENGINES)}; not {type(engine).__name__}")
         if options:
             raise InputError("options go with the name of an engine, and this is one already")
         return engine
     name = choose("engine", engine or "local", ENGINES)
-    record: Any = ENGINES[name]
+    made = ENGINES[name]()
     for option in options:
-        choose(f"option of engine {name!r}", option, [field.name for field in fields(record) if field.init])
-    made: Engine = record(**options)
-    return made
+        choose(f"option of engine {name!r}", option, signature(made).parameters)
+    return made(**options)
+
+
+def kept(engine: Engine) -> AbstractContextManager[Any]:
+    """A block in which what the engine starts is kept from call to call."""
+    return engine if isinstance(engine, AbstractContextManager) else nullcontext()

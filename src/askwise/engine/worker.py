@@ -25,6 +25,13 @@ inside = False
 """Whether this process is a worker: it has one core, so it does not start others."""
 
 
+def alone() -> None:
+    """From now on this process computes with one thread, and engines in it start no other processes."""
+    global inside
+    inside = True
+    torch.set_num_threads(1)
+
+
 def send(pipe: socket.socket, content: bytes) -> None:
     """One message, as a whole."""
     pipe.sendall(_LENGTH.pack(len(content)))
@@ -67,13 +74,12 @@ class Worker:
 
 def _serve(work: Work, pipe: socket.socket, not_mine: Sequence[socket.socket], threads: int) -> None:
     """Everything that happens in the worker; it ends here, without what a process does at its end."""
-    global inside
-    inside = True
     code = 1
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears of Ctrl-C, and ends its workers
         for other in not_mine:
             other.close()
+        alone()
         torch.set_num_threads(threads)
         ahead: SimpleQueue[tuple[int, Any, BaseException | None] | None] = SimpleQueue()
         Thread(target=_fetch, args=(work, pipe, ahead), daemon=True).start()

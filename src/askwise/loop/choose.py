@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from hashlib import sha256
 from time import perf_counter
 from typing import Any
 
@@ -12,14 +13,15 @@ from torch import Tensor
 from askwise.acquire import ACQUISITIONS, score
 from askwise.bayes.fitted import Fitted
 from askwise.bayes.predict import features, log_probs, predict, scorer, scoring
-from askwise.engine import Found, Work
+from askwise.engine import Engine, Found, Work, remembered
 from askwise.errors import InputError
-from askwise.loop.conditions import COLD
+from askwise.loop.conditions import COLD, cpu
 from askwise.loop.score import Part, Scored, chunk_size, chunks, score_items, subset
 from askwise.loop.setting import Setting, untrained
 from askwise.pool.pool import Reading
 from askwise.seeding import derive
 from askwise.selection import SELECTIONS, select
+from askwise.train.progress import meter
 
 
 @dataclass(frozen=True)
@@ -85,11 +87,8 @@ class _Chooser:
         keep = {"top_k": count, "power": None, "softmax": None, "softrank": None}.get(
             self._select, plan.shortlist
         )
-        if ACQUISITIONS[self._acquire].needs == "ids":
-            size = chunk_size(self._setting.pool)
-            return score_items(ids, self._by_id, chunk=size, keep=keep, seed=self._chance)
-        size = chunk_size(self._setting.pool, workers=self._setting.engine.workers)
-        return score_items(ids, self._by_model(), chunk=size, keep=keep, seed=self._chance)
+        one = self._by_id if ACQUISITIONS[self._acquire].needs == "ids" else self._by_model()
+        return score_items(ids, one, chunk=chunk_size(self._setting.pool), keep=keep, seed=self._chance)
 
     def select(self, scored: Scored, count: int) -> list[int]:
         """Positions among the scored items, in order of choice."""
@@ -141,7 +140,7 @@ class _Chooser:
             ids = (name for name in pool.ids if name not in self._setting.held)
             fixed = subset(ids, plan.targets, seed=derive(plan.seed, "targets"))
             options["targets"] = self._gather(fixed, lambda inputs: inputs)[1]
-        kept = scoring(fitted, self._acquire, draws=draws, seed=seed, **options)
+        kept = scoring(fitted, self._acquire, draws=draws, seed=seed, draw=plan.draw, **options)
 
         def make() -> Work:
             score = scorer(fitted, pool.like(), kept, draws=draws, seed=seed)
@@ -160,11 +159,24 @@ class _Chooser:
                     handed.append(some)
                     yield some
 
-            for found in self._setting.engine.map(make, shards()):
-                bad = found.notes["bad"]
-                yield [name for name in handed.popleft() if name not in bad], found.tensors[0], bad
+            setting, engine = self._setting, self._journalled(fitted)
+            count = plan.pool_subset or len(pool) - len(setting.held) - setting.ledger.count
+            with meter(count, "scoring", unit="items", show=setting.follow) as advance:
+                for found in engine.map(make, shards()):
+                    some, bad = handed.popleft(), found.notes["bad"]
+                    yield [name for name in some if name not in bad], found.tensors[0], bad
+                    advance(len(some))
 
         return scores
+
+    def _journalled(self, fitted: Fitted) -> Engine:
+        """The engine with a journal, so that a run that was killed does not score again what it has."""
+        setting, apart = self._setting, {"engine", "engine_options"}
+        if setting.store.folder is None:
+            return setting.engine
+        said = (fitted.digest(), self._acquire, self._draw, self._plan.model_dump_json(exclude=apart))
+        key = sha256(repr((*said, setting.engine.threads, torch.__version__, cpu())).encode()).hexdigest()
+        return remembered(setting.engine, setting.store.folder.with_suffix(".scoring"), key)
 
     def _gather(self, ids: list[str], function: Callable[[Tensor], Tensor]) -> tuple[list[str], Tensor]:
         """What a function gives for many items, read a chunk at a time; and those that could be read."""

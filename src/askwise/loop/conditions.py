@@ -22,12 +22,17 @@ def conditions(plan: Plan, network: nn.Module) -> dict[str, Any]:
         "torch": torch.__version__,
         "threads": torch.get_num_threads(),
         "score_threads": plan.engine_options.get("threads", 1),
-        "cpu": torch.backends.cpu.get_cpu_capability(),
+        "cpu": cpu(),
         "device": plan.device,
         "inner_batch": BATCH,
         "network": _digest(network, weights=False),
         "weights": _digest(network, weights=True) if starts else None,
     }
+
+
+def cpu() -> str:
+    """What the processor can do, by which torch chooses its instructions."""
+    return torch.backends.cpu.get_cpu_capability()
 
 
 def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

@@ -17,10 +17,11 @@ from askwise.loop.answers import tell
 from askwise.loop.conditions import conditions
 from askwise.loop.configs import posterior, posterior_table, training, training_table
 from askwise.loop.decide import Stop, Wait
+from askwise.loop.featured import encoder_condition, feature_inputs, feature_pool, head_of, seen_by
 from askwise.loop.opening import check_outputs, open_run, sync_grown
 from askwise.loop.parts import initial_part, measured_part
 from askwise.loop.plan import Plan, make
-from askwise.loop.setting import Setting
+from askwise.loop.setting import Labelled, Setting
 from askwise.loop.status import Status, status
 from askwise.oracle import AnyOracle, open_oracle
 from askwise.pool import Pool, arrays, dataset
@@ -33,6 +34,7 @@ from askwise.store.contract import Store
 from askwise.store.facts import Answer, ClassName, Planned, Quarantine, Question, Round
 from askwise.store.ledger import Ledger
 from askwise.tasks import Prediction
+from askwise.train.progress import Follow
 
 
 class Choices(TypedDict, total=False):
@@ -49,6 +51,7 @@ class Choices(TypedDict, total=False):
     training: Any
     recalibrate: bool | None
     draws: int
+    draw: str
     pool_subset: int | None
     shortlist: int
     targets: int
@@ -66,7 +69,9 @@ class Learner:
 
     With a `store` on disk everything that was told is safe, and a process that was killed goes on
     where it was. `initial` is a number of items, ids, labels by id, or (x, y); `validation` and
-    `test` are labels by id or (x, y). `exact` refuses to go on under other conditions.
+    `test` are labels by id or (x, y). `exact` refuses to go on under other conditions. `progress` shows
+    a bar for what takes longer than two seconds. A frozen encoder (`aw.nets.encoded`) runs once for
+    each item, and its features are kept beside the store.
     """
 
     def __init__(
@@ -80,6 +85,7 @@ class Learner:
         validation: Any = None,
         test: Any = None,
         exact: bool = False,
+        progress: Follow = False,
         **choices: Unpack[Choices],
     ) -> None:
         plan = _plan(dict(choices) | {"classes": classes})
@@ -101,8 +107,17 @@ class Learner:
         engine = open_engine(plan.engine, **plan.engine_options)
         kept = open_store(store)
         try:
-            self._setting = Setting(plan, network, items, kept, Ledger(kept), held, measured, engine)
-            open_run(self._setting, conditions(plan, network), exact=exact)
+            now = {**conditions(plan, network), **encoder_condition(network)}
+            if (head := head_of(network, items.like(), plan)) is not None:
+                network, items = head, feature_pool(head, items, kept)
+                for name, given in (("validation", validation), ("test", test)):
+                    if (data := measured.get(name)) is not None:
+                        inputs = feature_inputs(head, data.inputs, given, items, kept)
+                        measured[name] = Labelled(inputs, data.labels)
+            self._setting = Setting(
+                plan, network, items, kept, Ledger(kept), held, measured, engine, progress
+            )
+            open_run(self._setting, now, exact=exact)
             tell(self._setting, labels, author="initial", key="initial")
         except BaseException:
             kept.close()
@@ -135,6 +150,7 @@ class Learner:
         fitted = self._setting.model()
         if fitted is None:
             raise InputError("there is no model yet; answer the questions of ask() first")
+        inputs = seen_by(fitted.network, inputs)
         plan = self._setting.plan
         seed = derive(plan.seed, "draw", len(self._setting.rounds))
         return predict(fitted, inputs, draws=plan.draws, seed=seed, engine=self._setting.engine)

@@ -134,6 +134,7 @@ def _fit(setting: Setting, number: int, reading: Reading, labels: Mapping[str, i
         seed=derive(plan.seed, "fit", number),
         device=plan.device,
         ids=reading.ids,
+        progress=setting.follow,
     )
     held = setting.measured.get("validation") if plan.recalibrate is not False else None
     if held is None:
@@ -145,7 +146,8 @@ def _metrics(setting: Setting, fitted: Fitted, number: int) -> dict[str, Any]:
     seed = _draw_seed(setting.plan, number)
 
     def probs(inputs: Tensor) -> Tensor:
-        return predict(fitted, inputs, draws=setting.plan.draws, seed=seed, engine=setting.engine).mean
+        how: dict[str, Any] = {"engine": setting.engine, "progress": setting.follow}
+        return predict(fitted, inputs, draws=setting.plan.draws, seed=seed, **how).mean
 
     found = {name: measure(probs(data.inputs), data.labels) for name, data in setting.measured.items()}
     if "validation" in found and setting.plan.recalibrate is not False:

@@ -59,12 +59,19 @@ class Plan(_Record):
         "scratch",
         description="each round starts from new weights, from the network as given, or from the last round's",
     )
-    training: dict[str, Any] = Field({}, description="epochs, batch, lr, ...")
+    training: dict[str, Any] = Field(
+        {},
+        description="epochs, batch, lr, ...; converged=0.01 ends it when the loss hardly falls any more",
+    )
     recalibrate: bool | None = Field(
         None,
         description="temper each model on the validation data (Guo et al. 2017); by default if there are any",
     )
     draws: int = Field(100, ge=1, description="networks drawn from the posterior for each score")
+    draw: Literal["weights", "logits"] = Field(
+        "weights",
+        description="draw whole networks; or the logits of a Gaussian last layer, faster if it is wide",
+    )
     pool_subset: int | None = Field(None, ge=1, description="score only so many items, drawn anew each time")
     shortlist: int = Field(10_000, ge=1, description="items that a joint selection looks at together")
     targets: int = Field(500, ge=1, description="items that epig wants to know about")

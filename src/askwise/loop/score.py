@@ -17,8 +17,8 @@ from askwise.seeding import hashes
 from askwise.selection.top_k import top_k
 
 _BYTES = 32 * 2**20  # of inputs held at a time
-_CHUNK = 16_384  # items at most: enough to make the set-up of a pass cheap
-_TURNS = 4  # lists for each worker, where there are many items
+_CHUNK = 4096  # items at most: what is set up once for each is cheap beside them
+_TURNS = 64  # chunks, where there are many items
 
 Part: TypeAlias = tuple[list[str], Tensor, dict[str, str]]
 """Items that could be read, their scores, and the others with reasons."""
@@ -67,12 +67,14 @@ def score_items(
     return Scored(kept, best, count, digest, bad)
 
 
-def chunk_size(pool: Pool, *, workers: int = 1) -> int:
-    """How many items to hold at a time: full batches, some turns for each worker, and not too many bytes."""
+def chunk_size(pool: Pool) -> int:
+    """How many items to hold at a time: full batches, many turns for the workers, and not too many bytes.
+
+    It depends on the pool alone, so that a journal of finished chunks serves any number of workers.
+    """
     like = pool.like()
     fit = max(1, _BYTES // max(1, like.numel() * like.element_size()))
-    fair = math.ceil(len(pool) / (_TURNS * workers * BATCH)) * BATCH
-    return min(_CHUNK, fit, max(fair, 2 * BATCH)) if workers > 1 else min(_CHUNK, fit)
+    return min(_CHUNK, fit, max(2, math.ceil(len(pool) / (_TURNS * BATCH))) * BATCH)
 
 
 def chunks(ids: Iterable[str], size: int) -> Iterator[list[str]]:

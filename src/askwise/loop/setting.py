@@ -18,6 +18,7 @@ from askwise.store.contract import Store
 from askwise.store.facts import Round, Segment
 from askwise.store.ledger import Ledger
 from askwise.tasks import named
+from askwise.train.progress import Follow
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ class Setting:
     held: frozenset[str] = frozenset()
     measured: dict[str, Labelled] = field(default_factory=dict)
     engine: Engine = field(default_factory=Local)
+    follow: Follow = False
+    """Who is told how far the work of an action is."""
     rounds: list[Round] = field(default_factory=list)
     fitted: Fitted | None = None
     synced: int = 0
@@ -57,10 +60,13 @@ class Setting:
         return (name for name in self.pool.ids if name not in self.held and not self.ledger.known(name))
 
     def model(self) -> Fitted | None:
-        """The model of the last round; none before the first."""
-        if self.fitted is None and self.rounds:
+        """The model of the last round; none before the first, or if it knows other features than these."""
+        if self.fitted is None and self.rounds and not self._strange(self.rounds[-1]):
             self.fitted = self._restore(self.rounds[-1])
         return self.fitted
+
+    def _strange(self, last: Round) -> bool:
+        return getattr(self.network, "on_features", False) and _differs(self.store, last, "encoder")
 
     def _restore(self, last: Round) -> Fitted:
         if self.store.folder is None:
@@ -91,6 +97,12 @@ def progress(store: Store, ledger: Ledger, rounds: list[Round]) -> Progress:
 
 def _outdated(store: Store, last: Round) -> bool:
     """Whether the last model is of another network than the present one: it is as if it had seen nothing."""
+    return _differs(store, last, "network", "encoder")
+
+
+def _differs(store: Store, last: Round, *names: str) -> bool:
+    """Whether a condition is no longer that of the last model; one that was not noted is taken to be."""
     segments = store.facts(Segment)
-    then = [segment for segment in segments if segment.revision <= last.revision]
-    return bool(then[-1].conditions["network"] != segments[-1].conditions["network"])
+    then = [segment for segment in segments if segment.revision <= last.revision][-1].conditions
+    now = segments[-1].conditions
+    return any(then.get(name, now.get(name)) != now.get(name) for name in names)

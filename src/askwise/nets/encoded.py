@@ -13,12 +13,13 @@ class Encoded(nn.Module):
     def __init__(self, encoder: nn.Module, head: nn.Module, *, frozen: bool) -> None:
         super().__init__()
         self.encoder, self.head, self.frozen = encoder, head, False
+        self.on_features = False
         if frozen:
             self.freeze()
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """What the head makes of the encoder's features [N, D]."""
-        outputs: Tensor = self.head(self.encoder(inputs))
+        """What the head makes of the encoder's features [N, D], or of inputs that are those features."""
+        outputs: Tensor = self.head(inputs if self.on_features else self.encoder(inputs))
         return outputs
 
     def freeze(self) -> None:
@@ -52,4 +53,14 @@ def frozen(network: Encoded) -> Encoded:
     """A copy whose encoder no longer learns; the network itself stays as it is."""
     own = copy.deepcopy(network)
     own.freeze()
+    return own
+
+
+def on_features(network: Encoded) -> Encoded:
+    """A copy that takes the features its encoder would make; all else is as it was, names and weights too.
+
+    So what it learns is saved and drawn as the whole network's, and loaded as that.
+    """
+    own = copy.deepcopy(network)
+    own.on_features = True
     return own

@@ -18,8 +18,8 @@ def gal_cnn(*, channels: int = 1, size: int = 28, classes: int = 10) -> nn.Seque
             conv1=nn.Conv2d(positive("channels", channels), 32, kernel_size=4),
             relu1=nn.ReLU(),
             conv2=nn.Conv2d(32, 32, kernel_size=4),
-            relu2=nn.ReLU(),
             pool=nn.MaxPool2d(2),
+            relu2=nn.ReLU(),  # the same numbers as before the pooling, on a quarter of them
             dropout1=nn.Dropout(0.25),
             flatten=nn.Flatten(),
             dense1=nn.Linear(32 * side * side, 128),

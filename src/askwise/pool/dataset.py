@@ -11,6 +11,8 @@ from askwise.errors import InputError
 from askwise.pool.ids import given, numbered, of_array
 from askwise.pool.pool import Pool, Reading, stack
 
+_PLACE = "entry-"
+
 
 @runtime_checkable
 class MapDataset(Protocol):
@@ -31,6 +33,7 @@ class DatasetSource:
         self.quarantined: dict[str, str] = {}
         self.ids: Sequence[str] = given(ids, len(entries)) if ids is not None else list(self._derive())
         self._position = {identity: position for position, identity in enumerate(self.ids)}
+        self._by_contents = ids is None
 
     @cache  # noqa: B019 - a source lives as long as its pool
     def like(self) -> Tensor:
@@ -44,6 +47,10 @@ class DatasetSource:
         """The entries as one tensor, and those that cannot be read."""
         return stack({name: _item(self._entries, self._position[name]) for name in ids}, self.like())
 
+    def stamps(self, ids: Sequence[str]) -> Sequence[str | None]:
+        """Nothing beyond an id that is made from the contents; others tell nothing."""
+        return [None if not self._by_contents or name.startswith(_PLACE) else "" for name in ids]
+
     def _derive(self) -> Iterator[str]:
         if len(self._entries) and not _same(_item(self._entries, 0), _item(self._entries, 0)):
             raise InputError(
@@ -54,7 +61,7 @@ class DatasetSource:
     def _identity(self, position: int) -> str:
         item = _item(self._entries, position)
         # an entry without contents can only be named by its place
-        return of_array(item.numpy()) if isinstance(item, Tensor) else f"entry-{position}"
+        return of_array(item.numpy()) if isinstance(item, Tensor) else f"{_PLACE}{position}"
 
 
 def dataset(entries: Any, *, ids: Iterable[object] | None = None) -> Pool:

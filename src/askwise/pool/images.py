@@ -43,6 +43,20 @@ class ImageSource:
         """The pictures as one tensor, and those that cannot be read."""
         return stack({identity: self._picture(self._path[identity]) for identity in ids}, self.like())
 
+    def stamps(self, ids: Sequence[str]) -> Sequence[str | None]:
+        """Size and time of each file, and how it is read."""
+        how = f"{self._size} {self._channels} {self._max_pixels}"
+        root = f"{self._folder}{os.sep}"  # strings, not paths: there may be a million
+        return [self._stamp(root + self._path[identity], how) for identity in ids]
+
+    @staticmethod
+    def _stamp(path: str, how: str) -> str | None:
+        try:
+            status = os.stat(path)  # noqa: PTH116
+        except OSError:
+            return None  # reading it says what is wrong
+        return f"{status.st_size} {status.st_mtime_ns} {how}"
+
     def _picture(self, name: str) -> Tensor | str:
         path = self._folder / name
         try:

@@ -7,13 +7,15 @@ from pathlib import Path
 from torch import Tensor
 
 from askwise.errors import InputError
-from askwise.pool.ids import numbered, of_text
+from askwise.pool.ids import numbered, of_array, of_text
 from askwise.pool.pool import Pool, Reading
 from askwise.pool.tables import Row, rows
 
 Encode = Callable[[list[str]], Tensor]
 """A list of texts to one row each, of the same width whatever else is in the list."""
 
+_PROBES = ["What does it say of this?", "É 1,234.5% — #tag 日本語 " * 400]
+"""Texts that tell one way to encode from another: by its tokens, and by where it cuts."""
 _LONGEST = 1_000_000  # characters; more is a broken file rather than a text
 
 
@@ -51,6 +53,18 @@ class TextSource:
                 "pad every text to one length"
             )
         return Reading(list(ids), inputs, {})
+
+    def stamps(self, ids: Sequence[str]) -> Sequence[str | None]:
+        """Each text, and what `encode` makes of some others: it may have changed, and the text not."""
+        way = self._way()
+        return [None if way is None else f"{of_text(self.texts[identity])} {way}" for identity in ids]
+
+    @cache  # noqa: B019 - a source lives as long as its pool
+    def _way(self) -> str | None:
+        try:
+            return of_array(self._encoded(_PROBES).cpu().numpy())
+        except Exception:  # a user's code may take no text but its own
+            return None
 
     def _encoded(self, texts: list[str]) -> Tensor:
         if self._encode is None:

@@ -51,6 +51,11 @@ class Ledger:
         """What was appended since the last look, up to `now`: other threads may append meanwhile."""
         return [fact for fact in self._store.facts(kind, since=self.revision) if fact.revision <= now]
 
+    @property
+    def count(self) -> int:
+        """How many items something happened to."""
+        return len(self.labels) + len(self.open) + len(self.skipped) + len(self.quarantined)
+
     def known(self, identity: str) -> bool:
         """Whether anything happened to the item; all others are unlabelled."""
         return (

@@ -8,17 +8,18 @@ from typing import TypeAlias
 import torch
 from torch import Tensor
 
-from askwise.errors import InputError, TrainingError, choose, positive
+from askwise.errors import InputError, TrainingError, at_least_zero, choose, positive
 from askwise.train.augment import AUGMENTATIONS, Augmentation
+from askwise.train.converged import Ending, last_epoch
 from askwise.train.examples import Examples
 from askwise.train.optimizer import Optimizer
-from askwise.train.progress import track
+from askwise.train.progress import Follow, track
 
 Terms: TypeAlias = Mapping[str, Tensor]
 """The named parts of a loss; the one called `loss` is minimised, all are logged."""
 
 History: TypeAlias = tuple[dict[str, float], ...]
-"""The mean of every term in every epoch."""
+"""The mean of every term in every epoch that was learned."""
 
 
 _NAMED = 5  # items that an error lists
@@ -30,7 +31,9 @@ class Training:
 
     `balance="weights"` makes rare classes count more, `"resample"` draws their examples more often.
     `augment` names changes to every batch (flip, shift, noise: one or several), or is a function
-    (inputs, labels, rng) -> (inputs, labels) of one's own.
+    (inputs, labels, rng) -> (inputs, labels) of one's own. `converged`, say .01, ends the training
+    before its last epoch: when ten epochs improved the loss by no more than that fraction of its
+    fall since the first, and never within the first twenty.
     """
 
     epochs: int = 50
@@ -38,12 +41,15 @@ class Training:
     lr: float = 1e-3
     balance: str | None = None
     augment: str | Sequence[str] | Augmentation | None = None
+    converged: float | None = None
 
     def __post_init__(self) -> None:
         positive("epochs", self.epochs)
         positive("batch", self.batch)
         if not self.lr > 0:
             raise InputError(f"lr must be above 0, not {self.lr!r}")
+        if self.converged is not None and at_least_zero("converged", self.converged) >= 1:
+            raise InputError(f"converged is a fraction of the loss's fall, below 1, not {self.converged!r}")
         if self.balance is not None:
             choose("balance", self.balance, ("weights", "resample"))
         if self.augment is not None and not callable(self.augment):
@@ -53,7 +59,7 @@ class Training:
             object.__setattr__(self, "augment", names or None)
 
     def steps(self, count: int) -> int:
-        """How many steps learning from `count` examples takes."""
+        """How many steps learning from `count` examples takes, unless it converges sooner."""
         return self.epochs * len(_sizes(count, self.batch))
 
 
@@ -65,20 +71,22 @@ def train(
     training: Training,
     rng: torch.Generator,
     device: torch.device,
-    channels_last: bool = False,
-    progress: bool = False,
-    augment: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]] | None = None,
+    progress: Follow = False,
+    prepare: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]] | None = None,
+    ending: Ending = Ending(),  # noqa: B008 - frozen
 ) -> History:
-    """The history of minimising `step(inputs, labels, step number)["loss"]` over augmented batches."""
+    """The history of minimising `step(inputs, labels, step number)["loss"]` over prepared batches.
+
+    It has one entry for each epoch that was learned.
+    """
     history: list[dict[str, float]] = []
-    number = 0
+    number, last = 0, training.epochs
+    sizes = _sizes(len(data), training.batch)
     for _ in track(range(training.epochs), "learning", show=progress):
         sums: dict[str, float] = {}
-        for positions in torch.split(data.order(rng), _sizes(len(data), training.batch)):
+        for positions in torch.split(data.order(rng), sizes):
             batch = data.batch(positions)
-            inputs, labels = (part.to(device) for part in (augment(*batch) if augment else batch))
-            if channels_last and inputs.ndim == 4:
-                inputs = inputs.contiguous(memory_format=torch.channels_last)
+            inputs, labels = (part.to(device) for part in (prepare(*batch) if prepare else batch))
             for _ in range(optimizer.samples):
                 with optimizer.sampling():
                     terms = step(inputs, labels, number)
@@ -90,6 +98,12 @@ def train(
             optimizer.step()
             number += 1
         history.append({name: total / len(data) for name, total in sums.items()})
+        if last == training.epochs:
+            last = last_epoch(history, training.epochs, training.converged, ending)
+            if last < training.epochs:
+                ending.moved((training.epochs - last) * len(sizes))
+        if len(history) == last:
+            break
     return tuple(history)
 
 

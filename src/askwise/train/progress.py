@@ -1,17 +1,20 @@
-"""Progress bars with rates and time left: shown on a terminal when asked for, silent everywhere else."""
+"""Progress with rates and time left: a bar on a terminal when asked for, silent everywhere else."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 T = TypeVar("T")
+
+Follow: TypeAlias = bool | Callable[[str, int, int], None]
+"""Whether a bar is shown; or who is told instead: what is done, how many are done, how many there are."""
 
 PATIENCE = 2.0
 """Seconds that pass before a bar appears: what takes less needs none."""
 
 
-def track(sequence: Sequence[T], description: str, *, show: bool) -> Iterator[T]:
+def track(sequence: Sequence[T], description: str, *, show: Follow) -> Iterator[T]:
     """The items of the sequence, with a bar on standard error while they are taken."""
     with meter(len(sequence), description, unit="epochs", show=show) as advance:
         for item in sequence:
@@ -20,8 +23,11 @@ def track(sequence: Sequence[T], description: str, *, show: bool) -> Iterator[T]
 
 
 @contextmanager
-def meter(total: int, description: str, *, unit: str, show: bool) -> Iterator[Callable[[int], None]]:
+def meter(total: int, description: str, *, unit: str, show: Follow) -> Iterator[Callable[[int], None]]:
     """A function to be told how many more are done; the bar comes after two seconds."""
+    if callable(show):
+        yield _Counted(total, description, show)
+        return
     if not show:
         yield lambda _: None
         return
@@ -30,6 +36,16 @@ def meter(total: int, description: str, *, unit: str, show: bool) -> Iterator[Ca
         yield bar.advance
     finally:
         bar.close()
+
+
+class _Counted:
+    def __init__(self, total: int, description: str, tell: Callable[[str, int, int], None]) -> None:
+        self._total, self._description, self._tell, self._done = total, description, tell, 0
+
+    def __call__(self, count: int) -> None:
+        """So many more are done."""
+        self._done += count
+        self._tell(self._description, self._done, self._total)
 
 
 class _Bar:

@@ -15,10 +15,10 @@ from askwise.bayes.layers import BayesLayer, Noise, Scale, std_of
 from askwise.bayes.learning import Job, Learned, State, learn
 from askwise.bayes.place import placement, refuse_shared, replaced
 from askwise.bayes.sites import Site
-from askwise.bayes.warm_up import WARM_UPS
+from askwise.bayes.warm_up import WARM_UPS, settled
 from askwise.errors import InputError, above_zero, at_least_zero, choose
 from askwise.seeding import generator
-from askwise.train import Adam, Terms
+from askwise.train import Adam, Ending, Terms
 from askwise.types import Draws
 
 _RHO_SPREAD = 0.1  # rho starts from N(rho_mean, 0.1), as in the papers
@@ -75,7 +75,8 @@ def fit(network: nn.Module, config: Config, job: Job) -> Learned:
         # Measured: the squared inputs of local noise make a convolution slower with the channels last.
         channels_last = not any(a.noise == "local" and a.means["weight"].ndim == 4 for a in layers.values())
         extra = _divergence(list(layers.values()), config, job)
-        history = learn(network, optimizer, job, extra=extra, channels_last=channels_last)
+        ending = Ending(after=job.epochs(settled(config.warm_up, job.training.steps(len(job.data)))))
+        history = learn(network, optimizer, job, extra=extra, channels_last=channels_last, ending=ending)
     state: State = {}
     with torch.no_grad():
         for name, layer in layers.items():

@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from itertools import zip_longest
 from typing import ClassVar
 
 import torch
@@ -46,7 +47,7 @@ class Config:
 
 
 def fit(network: nn.Module, config: Config, job: Job) -> Learned:
-    """Every learned tensor of every member, [members, ...]; the history is the mean over members."""
+    """Every learned tensor of every member, [members, ...]; the history is their mean while they learned."""
     start = copy.deepcopy(network)
     plain = point.Config(weight_decay=config.weight_decay)
     histories, found = [], []
@@ -92,8 +93,9 @@ def _learned(name: str, network: nn.Module, found: Sequence[dict[str, Tensor]]) 
 
 
 def _mean(histories: Sequence[History]) -> History:
-    """The mean over the members of every term in every epoch."""
+    """The mean of every term in every epoch over the members that learned in it."""
+    together = [[epoch for epoch in epochs if epoch] for epochs in zip_longest(*histories)]
     return tuple(
         {term: sum(epoch[term] for epoch in epochs) / len(epochs) for term in epochs[0]}
-        for epochs in zip(*histories, strict=True)
+        for epochs in together
     )

@@ -18,7 +18,7 @@ from askwise.bayes.learning import Job, Learned, State, learn
 from askwise.bayes.sites import Site
 from askwise.errors import InputError, at_least_zero, positive
 from askwise.seeding import generator
-from askwise.train import Adam, Optimizer
+from askwise.train import Adam, Ending, Optimizer
 from askwise.types import Draws
 
 _BATCH = 256  # items in one pass that measures the statistics of normalisation
@@ -60,7 +60,9 @@ def fit(network: nn.Module, config: Config, job: Job) -> Learned:
         )
     groups = [{"params": list(learnable.values()), "weight_decay": config.weight_decay}]
     trail = Trail(Adam(groups, lr=job.training.lr), learnable, at=at, rank=config.rank)
-    history = learn(network, trail, job)
+    history = learn(
+        network, trail, job, ending=Ending(tail=job.epochs(steps - at.start), moved=trail.end_sooner)
+    )
     with torch.no_grad():
         for name, parameter in learnable.items():
             parameter.copy_(trail.mean[name])
@@ -121,6 +123,10 @@ class Trail:
                 self._squares[name] += before * deviations[name]  # Welford's sum: no large numbers cancel
             self._last.append(deviations)
         self._steps += 1
+
+    def end_sooner(self, steps: int) -> None:
+        """Collect so many steps earlier: the training ends that much sooner."""
+        self._at = range(self._at.start - steps, self._at.stop - steps, self._at.step)
 
     def state(self) -> State:
         """Variance and deviations [rank, ...] of every weight, and how many iterates they come from."""

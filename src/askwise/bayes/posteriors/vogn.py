@@ -13,6 +13,7 @@ from askwise.errors import above_zero, at_least_zero, positive
 from askwise.optim import VOGN
 from askwise.optim.options import check_betas
 from askwise.seeding import generator
+from askwise.train import Ending
 from askwise.types import Draws
 
 _LR = 30  # times the training's, which suits Adam
@@ -62,6 +63,7 @@ class Config:
 def fit(network: nn.Module, config: Config, job: Job) -> Learned:
     """The deviation of every Gaussian weight; the means are learned in the network's own weights."""
     lr = _LR * job.training.lr if config.lr is None else config.lr
+    warm_up = round(config.warm_up * job.training.steps(len(job.data)))
     optimizer = VOGN(
         network,
         lr=lr,
@@ -71,13 +73,13 @@ def fit(network: nn.Module, config: Config, job: Job) -> Learned:
         prior_precision=config.prior_std**-2,
         betas=check_betas(config.betas),
         damping=config.damping,
-        warm_up=round(config.warm_up * job.training.steps(len(job.data))),
+        warm_up=warm_up,
         samples=config.samples,
         clip_radius=config.reach * job.training.lr / lr,
         rest_lr=job.training.lr,
     )
     gaussian_weights.resume(network, optimizer, optimizer.rest, job.start)
-    history = learn(network, optimizer, job)
+    history = learn(network, optimizer, job, ending=Ending(after=job.epochs(warm_up)))
     return Learned(gaussian_weights.kept(network, optimizer, optimizer.rest), history)
 
 

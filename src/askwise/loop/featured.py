@@ -1,0 +1,83 @@
+"""A run with a frozen encoder works on its features: computed once, and kept beside the store."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from askwise.bayes.place import called_layers, placement
+from askwise.bayes.posteriors import Config, bbb, ivon, vogn
+from askwise.bayes.trace import predicting
+from askwise.errors import InputError
+from askwise.loop.configs import posterior
+from askwise.loop.plan import Plan
+from askwise.math.digest import network_digest
+from askwise.nets.encoded import Encoded, on_features
+from askwise.pool import Pool, arrays, features
+from askwise.pool.encoding import encode
+from askwise.store.contract import Store
+
+
+def head_of(network: nn.Module, like: Tensor, plan: Plan) -> Encoded | None:
+    """The network as one that takes features; none unless nothing that learns lies before them."""
+    if not isinstance(network, Encoded) or not network.frozen or plan.training.get("augment"):
+        return None
+    fixed = [*network.encoder.parameters(), *network.encoder.buffers()]
+    moving = [*network.head.parameters(), *network.head.buffers()]
+    if any(p.requires_grad for p in fixed) or {id(t) for t in fixed} & {id(t) for t in moving}:
+        return None
+    item = torch.zeros_like(like)[None]
+    with predicting(network, dropout=False):
+        found = network.encoder(item)
+    if not isinstance(found, Tensor) or found.ndim != 2 or found.dtype != torch.float32:
+        return None
+    doubtful = _doubtful(network, item, posterior(plan.posterior))
+    return on_features(network) if all(f"{name}.".startswith("head.") for name in doubtful) else None
+
+
+def feature_pool(network: Encoded, pool: Pool, store: Store) -> Pool:
+    """The features of a pool, kept in a folder beside the store: in `run.db.features` for `run.db`."""
+    return features(pool, network.encoder, cache=_folder(store))
+
+
+def feature_inputs(network: Encoded, inputs: Tensor, given: Any, pool: Pool, store: Store) -> Tensor:
+    """The features of inputs that are measured, and given by (x, y) or by ids of the feature pool."""
+    if not isinstance(given, Mapping):
+        apart = arrays(inputs)
+        pool, given = feature_pool(network, apart, store), list(apart.ids)
+    reading = pool.read(list(given))
+    if reading.quarantined:
+        first, why = next(iter(reading.quarantined.items()))
+        raise InputError(f"item {first!r} cannot be measured by: {why}; leave it out")
+    return reading.inputs
+
+
+def seen_by(network: nn.Module, inputs: Tensor) -> Tensor:
+    """Inputs as a trained network takes them: their features, if it works on those."""
+    if isinstance(network, Encoded) and network.on_features:
+        return encode(network.encoder, inputs)
+    return inputs
+
+
+def encoder_condition(network: nn.Module) -> Mapping[str, Any]:
+    """What tells a frozen encoder from another: whichever way a round begins, its weights stay."""
+    if not isinstance(network, Encoded) or not network.frozen:
+        return {}
+    return {"encoder": network_digest(network.encoder, weights=True)}
+
+
+def _doubtful(network: nn.Module, item: Tensor, config: Config) -> list[str]:
+    """The layers that the posterior may change: those it is placed on, and always the last one."""
+    last = list(called_layers(network, item))[-1:]
+    if not isinstance(config, bbb.Config | vogn.Config | ivon.Config):
+        return last
+    names = placement(network, item, last=config.last, first=config.first, layers=config.layers)
+    if not isinstance(config, bbb.Config):  # the others leave a frozen layer as it is
+        names = [n for n in names if any(p.requires_grad for p in network.get_submodule(n).parameters())]
+    return [*last, *names]
+
+
+def _folder(store: Store) -> Path | None:
+    return None if store.folder is None else store.folder.with_suffix(".features")

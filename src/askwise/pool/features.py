@@ -1,0 +1,173 @@
+"""Items as a frozen encoder sees them: computed once, then read from the disk."""
+
+import copy
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+from weakref import finalize
+
+import numpy as np
+import torch
+from jaxtyping import Float32
+from torch import Tensor, nn
+
+from askwise.errors import InputError
+from askwise.math.digest import network_digest
+from askwise.pool.encoding import BATCH, encode, feature_width
+from askwise.pool.ids import of_array
+from askwise.pool.pool import Pool, Reading, Source
+from askwise.pool.row_file import FileRows, Found, row_key
+
+_BYTES = 32 * 2**20  # of items held at a time
+_CHUNK = 1024  # items computed between two appends: what a kill can cost
+
+
+def features(pool: Any, encoder: Any, *, cache: str | Path | None = None) -> Pool:
+    """A pool with the same ids whose items are the encoder's outputs [D]; it grows with `pool`.
+
+    They are computed when first read, and kept in the folder `cache`, or in a temporary one that goes
+    with the pool. They are found by the encoder's structure and weights, the item's id and its content:
+    where any of it has changed they are computed anew, and so they are where the disk has damaged them.
+    """
+    if not isinstance(pool, Pool):
+        raise InputError(f"features are made of a pool, not of a {type(pool).__name__}; see aw.pool.arrays")
+    width = feature_width(encoder, pool.like())
+    own = copy.deepcopy(encoder).eval()  # a later change of the given one must not mix with what is kept
+    folder = Path(mkdtemp(prefix="askwise-features-") if cache is None else cache)
+    kept = FileRows(folder, encoder=network_digest(own, weights=True), width=width)
+    found = FeaturePool(pool, FeatureSource(pool, own, kept, width=width))
+    if cache is None:  # a file all the same: forked workers share what each of them computes
+        finalize(found, _remove, folder, os.getpid())
+    return found
+
+
+class FeatureSource:
+    """The features of a pool's items."""
+
+    def __init__(self, items: Pool, encoder: nn.Module, kept: FileRows, *, width: int) -> None:
+        self._items, self._encoder, self._kept, self._width = items, encoder, kept, width
+        self._rank: dict[str, int] = {}
+        self._proved = False
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """Every id, those of bad items included."""
+        return list(self._items.ids)
+
+    @property
+    def quarantined(self) -> dict[str, str]:
+        """The items that are known to be bad before they are read, and why."""
+        return self._items.quarantined
+
+    def like(self) -> Tensor:
+        """As many numbers as there are features."""
+        return torch.zeros(self._width)
+
+    def read(self, ids: Sequence[str]) -> Reading:
+        """The features as one tensor: those that are kept, and the others computed."""
+        stamps = self._items.stamps(ids)
+        rows = np.empty((len(ids), self._width), np.float32)
+        good = np.zeros(len(ids), bool)
+        known = [at for at, stamp in enumerate(stamps) if stamp is not None]
+        if known:
+            keys = [row_key(ids[at], stamps[at] or "") for at in known]
+            there, found = self._recall([ids[at] for at in known], keys)
+            if len(found) == len(ids):
+                return Reading(list(ids), torch.from_numpy(found), {})
+            good[known] = there
+            rows[good] = found
+        bad: dict[str, str] = {}
+        for some in self._chunks((~good).nonzero()[0].tolist()):
+            reading = self._items.read([ids[at] for at in some])
+            bad |= reading.quarantined
+            read = [at for at in some if ids[at] not in reading.quarantined]
+            if read:
+                rows[read] = self._computed(reading, [stamps[at] for at in read])
+                good[read] = True
+        return Reading([ids[at] for at in good.nonzero()[0].tolist()], torch.from_numpy(rows[good]), bad)
+
+    def _computed(self, reading: Reading, stamps: Sequence[str | None]) -> Float32[np.ndarray, "N D"]:
+        """The features of items that have been read; where only that tells their content, some are kept."""
+        keys = [
+            row_key(identity, of_array(item.numpy()) if stamp is None else stamp)
+            for identity, item, stamp in zip(reading.ids, reading.inputs, stamps, strict=True)
+        ]
+        unknown = np.array([stamp is None for stamp in stamps])
+        there = np.zeros(len(keys), bool)
+        rows = np.empty((len(keys), self._width), np.float32)
+        if unknown.any():
+            there, found = self._recall(reading.ids, keys)
+            rows[there] = found
+        new = (~there).nonzero()[0]
+        if len(new):
+            ranks = self._ranks([reading.ids[at] for at in new.tolist()])
+            rows[new] = encode(self._encoder, reading.inputs[torch.from_numpy(new)], ranks=ranks).numpy()
+            lasting = new[np.isfinite(rows[new]).all(axis=1)]  # the pool says what is wrong with others
+            self._kept.add([keys[at] for at in lasting], rows[lasting])
+        return rows
+
+    def _recall(self, ids: Sequence[str], keys: Sequence[bytes]) -> Found:
+        """What is kept under these keys.
+
+        The first row that is found is computed once more: code that has changed under the same
+        structure and weights shows nowhere else.
+        """
+        there, found = self._kept.find(keys)
+        if self._proved or not len(found):
+            return there, found
+        inputs = self._items.read([ids[int(there.argmax())]]).inputs
+        if len(inputs):
+            now = encode(self._encoder, inputs).numpy()[0]
+            self._proved = True
+            if not np.allclose(found[0], now, rtol=1e-2, atol=1e-3 * float(np.abs(now).max())):
+                self._kept.forget()
+                return np.zeros_like(there), found[:0]
+        return there, found
+
+    def _ranks(self, ids: Sequence[str]) -> list[int]:
+        if len(self._rank) != len(self._items):
+            self._rank = {identity: rank for rank, identity in enumerate(self._items.ids)}
+        return [self._rank[identity] for identity in ids]
+
+    def _chunks(self, places: list[int]) -> Iterator[list[int]]:
+        like = self._items.like()
+        fit = _BYTES // max(1, like.numel() * like.element_size())
+        size = max(BATCH, min(_CHUNK, fit))
+        for start in range(0, len(places), size):
+            yield places[start : start + size]
+
+
+class FeaturePool(Pool):
+    """A pool of features beside the pool of the items themselves: whichever grows, both do."""
+
+    def __init__(self, items: Pool, source: FeatureSource) -> None:
+        self._items = items
+        self._sources = [source]
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __contains__(self, identity: object) -> bool:
+        return identity in self._items
+
+    @property
+    def ids(self) -> Iterator[str]:
+        """Every id, quarantined ones included, in the order of arrival."""
+        return self._items.ids
+
+    def add(self, more: Source | Pool) -> list[str]:
+        """The ids that are new; what is added are items, not features."""
+        return self._items.add(more._items if isinstance(more, FeaturePool) else more)
+
+    def read(self, ids: Sequence[str]) -> Reading:
+        """The features as one tensor; bad items are left out by name and reason."""
+        self._items.check(ids)
+        return self._read_source(self._sources[0], list(ids))
+
+
+def _remove(folder: Path, owner: int) -> None:
+    if os.getpid() == owner:  # a forked process ends earlier, and would take it from its parent
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,113 @@
+"""What the engine of one machine promises beyond tests/conformance/test_engines.py."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from contextlib import ExitStack
+
+import pytest
+import torch
+from descendants import descendants, gone
+
+from askwise.engine import Found, Local, Work
+from askwise.engine.local import cores
+from askwise.errors import InputError
+
+
+def where(shard):
+    return Found((torch.tensor(shard),), {"pid": os.getpid()})
+
+
+def pids(engine, count):
+    return {one.notes["pid"] for one in engine.map(lambda: Work(lambda shard: shard, where), [[0]] * count)}
+
+
+def test_by_default_there_is_a_process_for_each_core():
+    assert Local().workers == cores()
+
+
+def test_one_shard_or_one_process_needs_no_fork():
+    assert pids(Local(2), 1) == {os.getpid()}
+    assert pids(Local(1), 5) == {os.getpid()}
+    assert os.getpid() not in pids(Local(2), 5)
+
+
+@pytest.mark.parametrize("options", [{"processes": 0}, {"processes": -1}, {"threads": 0}])
+def test_a_number_below_one_is_refused(options):
+    with pytest.raises(InputError, match="whole number of at least 1"):
+        Local(**options)
+
+
+def test_several_threads_compute_in_this_process_where_they_cannot_hang():
+    assert Local(threads=2).workers == 1
+    assert pids(Local(threads=2), 3) == {os.getpid()}
+    with pytest.raises(InputError, match="for more threads use processes=1"):
+        Local(2, threads=2)
+
+
+def test_the_work_is_made_once_and_shared():
+    made = []
+
+    def make():
+        made.append(os.getpid())
+        return Work(lambda shard: shard, where)
+
+    list(Local(2).map(make, [[at] for at in range(8)]))
+    assert made == [os.getpid()]
+
+
+def test_it_works_beside_a_thousand_open_files():
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < 1300:
+        pytest.skip("so many files may not be open here")
+    with ExitStack() as stack:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (1300, hard))
+        stack.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        for _ in range(1100):
+            stack.enter_context(open(os.devnull))  # noqa: PTH123 - a thousand of them
+        assert len(pids(Local(2), 6)) == 2
+
+
+LONG = """
+import time, torch
+from askwise.engine import Found, Local, Work
+def compute(shard):
+    time.sleep(0.1)
+    return Found((torch.tensor(shard),))
+for found in Local(2).map(lambda: Work(lambda shard: shard, compute), ([at] for at in range(10**6))):
+    print("running", flush=True)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=str)
+def test_no_worker_outlives_a_caller_that_is_killed(number):
+    driver = subprocess.Popen([sys.executable, "-c", LONG], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    try:
+        assert driver.stdout.readline() == b"running\n"
+        workers = descendants(driver.pid)
+        assert len(workers) == 2
+        driver.send_signal(number)
+        assert driver.wait(20) != 0
+        assert gone(workers, seconds=10)
+    finally:
+        driver.kill()
+        driver.stdout.close()
+        driver.wait()
+
+
+def test_items_are_read_ahead_of_the_arithmetic():
+    def fetch(shard):
+        time.sleep(0.1)
+        return shard
+
+    def compute(shard):
+        time.sleep(0.1)
+        return where(shard)
+
+    start = time.monotonic()
+    list(Local(2).map(lambda: Work(fetch, compute), [[at] for at in range(16)]))
+    together = time.monotonic() - start
+    assert together < 16 / 2 * 0.2 * 0.9  # one after the other: 1.6 s
