@@ -20,8 +20,8 @@ from torch import Tensor
 
 import askwise as aw
 
-WIDTH, BATCH, LR, DRAWS, SEED = 32, 8, 1e-3, 20, 0
-EPOCHS_ALL, EPOCHS_ROUND = 15, 35
+WIDTH, BATCH, LR, DRAWS, SEED = 32, 4, 1e-3, 20, 0
+EPOCHS_ALL, EPOCHS_ROUND = 12, 25
 INITIAL, ASKED, ROUNDS = 30, 30, 3
 METHODS = ("random", "bald")
 PROTOCOL = (

@@ -211,6 +211,7 @@ def test_a_cluster_of_our_own_is_closed_and_kept_for_a_block():
 
     with kept(engine):
         first, second = (next(engine.map(make, [[0]])).notes for _ in range(2))
+        assert open_engine("ray").workers == 1  # as many as that cluster has room for
         assert ray.get_runtime_context().gcs_address
         assert ray._private.worker.global_worker.node.webui_url in ("", None)  # no dashboard
         with pytest.raises(InputError, match="is connected to the Ray cluster at"):

@@ -247,7 +247,11 @@ def test_it_grows_whichever_pool_is_added_to():
 def test_its_features_may_join_a_pool_of_features():
     plain = arrays(encode(encoder(), torch.from_numpy(X[:3])), ids=IDS[:3])
     plain.add(features(arrays(X[3:6], ids=IDS[3:6]), encoder()))
+    folder = plain._sources[1]._kept.path.parent
+    assert folder.is_dir()  # it lives as long as its rows are wanted, not as the pool they came with
     assert torch.allclose(plain.read(IDS[:6]).inputs, encode(encoder(), torch.from_numpy(X[:6])))
+    del plain
+    assert not folder.exists()
 
 
 def test_items_and_features_that_are_not_finite_are_quarantined():

@@ -65,13 +65,13 @@ class Ray:
 
     @property
     def workers(self) -> int:
-        """How many shards are computed at a time, by what the cluster had when it was first asked."""
-        if self._found is None:
-            if self.address is None and not ray.is_initialized():
-                return self._cores // self.threads
-            with session(self.address, self._cores):
-                self._found = self._workers or self._room()
-        return self._found
+        """How many shards are computed at a time; before the cluster can be asked, a guess.
+
+        It is asked once: what is cut by this number is cut alike for the life of the engine.
+        """
+        if self._found is None and ray.is_initialized():
+            self._found = self._room()
+        return self._found or self._cores // self.threads
 
     def map(self, make: Callable[[], Work], shards: Iterable[Shard]) -> Iterator[Found]:
         """What came of each shard, in order; the work is made once by every process of the cluster."""

@@ -6,6 +6,7 @@ import re
 import secrets
 import shutil
 import signal
+import socket
 import sys
 import threading
 import warnings
@@ -79,6 +80,7 @@ def _begin(address: str | None, cores: int) -> None:
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
     try:
         if address is not None:
+            _check_there(address)
             with _unchanged({}):
                 ray.init(address=address, **quiet)
             return
@@ -146,6 +148,12 @@ def _forget_token() -> None:
 
     Config.initialize("")  # the mode first: with it on, Ray aborts when it finds no token
     AuthenticationTokenLoader.instance().reset_cache()
+
+
+def _check_there(address: str) -> None:
+    """An error if nothing answers at host:port, where Ray would try for minutes."""
+    if found := re.fullmatch(r"(?:ray://)?\[?([^\]/]+?)\]?:(\d+)", address):
+        socket.create_connection((found[1], int(found[2])), timeout=10).close()
 
 
 def _check_same(address: str | None) -> None:

@@ -38,10 +38,9 @@ def features(pool: Any, encoder: Any, *, cache: str | Path | None = None) -> Poo
     own = copy.deepcopy(encoder).eval()  # a later change of the given one must not mix with what is kept
     folder = Path(mkdtemp(prefix="askwise-features-") if cache is None else cache)
     kept = FileRows(folder, encoder=network_digest(own, weights=True), width=width)
-    found = FeaturePool(pool, FeatureSource(pool, own, kept, width=width))
     if cache is None:  # a file all the same: forked workers share what each of them computes
-        finalize(found, _remove, folder, os.getpid())
-    return found
+        finalize(kept, _remove, folder, os.getpid())
+    return FeaturePool(pool, FeatureSource(pool, own, kept, width=width))
 
 
 class FeatureSource:
