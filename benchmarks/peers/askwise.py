@@ -58,7 +58,7 @@ def batchbald(*, file: str, n: int, picks: int) -> Callable[[], dict]:
     return lambda: {"picks": aw.select("batchbald", log_probs=log_probs, count=picks).tolist()}
 
 
-def live_round(*, n: int, labels: int, classes: int, draws: int, picks: int) -> Callable[[], dict]:
+def live_round(*, n: int, labels: int, classes: int, draws: int, picks: int, draw: str) -> Callable[[], dict]:
     """Learn the last layer on cached features, score all of them, choose."""
     rng = torch.Generator().manual_seed(0)
     pool = torch.randn(n, _WIDTH, generator=rng)
@@ -68,7 +68,7 @@ def live_round(*, n: int, labels: int, classes: int, draws: int, picks: int) -> 
 
     def run() -> dict:
         fitted = aw.fit(head, data, posterior=aw.bbb(last=1))
-        scores = aw.score_pool(fitted, pool, "bald", draws=draws)
+        scores = aw.score_pool(fitted, pool, "bald", draws=draws, draw=draw)
         return {"picks": aw.select("top_k", scores=scores, count=picks).tolist()}
 
     return run

@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pytest
 import torch
@@ -104,3 +106,34 @@ def test_bytes_without_a_scale_are_refused_and_so_is_an_empty_array():
         arrays(np.zeros((2, 2), dtype=np.uint8))
     with pytest.raises(InputError, match="there are no items"):
         arrays(np.zeros((0, 2)))
+
+
+def carried(pool):
+    """The pool as another process of a cluster receives it, and how many bytes it took."""
+    content = pickle.dumps(pool)
+    return pickle.loads(content), len(content)  # noqa: S301 - made in the line before
+
+
+def test_a_file_travels_by_its_name_and_an_array_as_a_whole(tmp_path, monkeypatch):
+    rows = np.random.default_rng(0).normal(size=(20, 5000))
+    np.save(tmp_path / "x.npy", rows)
+    monkeypatch.chdir(tmp_path)
+    pool = arrays("x.npy", scale=2.0)
+    monkeypatch.chdir("/")  # where another process may be
+    again, size = carried(pool)
+    assert list(again.ids) == list(pool.ids)
+    assert torch.equal(again.read(list(again.ids)).inputs, pool.read(list(pool.ids)).inputs)
+    assert size < 10_000
+    assert carried(arrays(rows))[1] > rows.nbytes
+
+
+def test_another_file_under_the_same_name_is_refused_where_it_arrives(tmp_path):
+    np.save(tmp_path / "x.npy", ROWS)
+    content = pickle.dumps(arrays(tmp_path / "x.npy"))
+    for other in (ROWS[:-1], ROWS.astype(np.float64), ROWS[::-1]):
+        np.save(tmp_path / "x.npy", other)
+        with pytest.raises(InputError, match=r"x\.npy is not the same file here as where the pool was made"):
+            pickle.loads(content)  # noqa: S301
+    (tmp_path / "x.npy").unlink()
+    with pytest.raises(InputError, match="there is no file"):
+        pickle.loads(content)  # noqa: S301

@@ -16,9 +16,8 @@ COLD = ("k_center", "typiclust")
 
 
 def conditions(plan: Plan, network: nn.Module) -> dict[str, Any]:
-    """The conditions of this process; given weights count only where something starts from or keeps them."""
-    frozen = any(not parameter.requires_grad for parameter in network.parameters())
-    starts = plan.train != "scratch" or plan.select in COLD or frozen
+    """The conditions of this process; given weights count only where something starts from them."""
+    starts = plan.train != "scratch" or plan.select in COLD
     return {
         "torch": torch.__version__,
         "threads": torch.get_num_threads(),

@@ -26,7 +26,7 @@ class ArraySource:
         ids: Iterable[object] | None,
         path: Path | None = None,
     ) -> None:
-        self._rows, self._path = rows, path
+        self._rows, self._path = rows, path and path.resolve()  # where it is whoever opens it
         self._scale = scale
         self.ids: Sequence[str] = (
             list(numbered(of_array(row) for row in rows)) if ids is None else given(ids, len(rows))
@@ -39,7 +39,7 @@ class ArraySource:
         """All but the rows of a file, which another process or machine opens for itself."""
         if self._path is None:
             return vars(self)
-        return {**vars(self), "_rows": _looks(self._rows), "_path": self._path.resolve()}
+        return {**vars(self), "_rows": _looks(self._rows)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         path: Path | None = state["_path"]
