@@ -122,6 +122,7 @@ def test_every_flipped_bit_costs_work_and_no_result(tmp_path):
     for at in range(len(whole)):
         damaged = bytearray(whole)
         damaged[at] ^= 1 << rng.randrange(8)
+        tmp_path.mkdir(exist_ok=True)  # the folder goes with a finished job
         (tmp_path / "job.shards").write_bytes(damaged)
         found, computed = again(tmp_path)
         assert found == EXPECTED
@@ -131,6 +132,7 @@ def test_every_flipped_bit_costs_work_and_no_result(tmp_path):
 def test_every_truncation_costs_work_and_no_result(tmp_path):
     whole = begun(tmp_path, stop=2).read_bytes()
     for length in range(len(whole)):
+        tmp_path.mkdir(exist_ok=True)  # the folder goes with a finished job
         (tmp_path / "job.shards").write_bytes(whole[:length])
         found, computed = again(tmp_path)
         assert found == EXPECTED

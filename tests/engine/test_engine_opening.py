@@ -65,3 +65,11 @@ def test_ray_is_not_imported_before_it_is_wanted():
 
 def test_every_engine_has_a_name():
     assert list(ENGINES) == ["local", "ray"]
+
+
+def test_a_run_that_is_a_shard_itself_starts_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("askwise.engine.worker.inside", True)
+    for name in ("local", "ray"):
+        found = open_engine(name)
+        assert isinstance(found, Local)
+        assert found.workers == 1

@@ -11,7 +11,7 @@ import re
 import struct
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import chain
@@ -76,6 +76,8 @@ class Remembered:
                 yield journal.read(key)
         for old in self.folder.glob(f"*{_SUFFIX}"):
             old.unlink(missing_ok=True)
+        with suppress(OSError):  # somebody else's files are in it
+            self.folder.rmdir()
 
     def _mixed(
         self, make: Callable[[], Work], shards: Iterable[tuple[bytes, Shard]], journal: "_Journal"

@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 from inspect import signature
 from typing import Any
 
+from askwise.engine import worker
 from askwise.engine.contract import Engine
 from askwise.engine.local import Local
 from askwise.errors import InputError, choose
@@ -29,6 +30,8 @@ def open_engine(engine: str | Engine | None = None, **options: Any) -> Engine:
             raise InputError("options go with the name of an engine, and this is one already")
         return engine
     name = choose("engine", engine or "local", ENGINES)
+    if worker.inside:  # a whole run is somebody's shard: it has one core
+        return Local(processes=1, threads=options.get("threads", 1))
     made = ENGINES[name]()
     for option in options:
         choose(f"option of engine {name!r}", option, signature(made).parameters)

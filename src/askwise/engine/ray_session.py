@@ -98,10 +98,12 @@ def _begin(address: str | None, cores: int) -> None:
         _end()  # what has been started of it
         if not isinstance(error, Exception):
             raise
-        where = "started on this machine" if address is None else f"reached at {address}"
-        line = str(error).strip().partition("\n")[0]
+        line = str(error).strip().partition("\n")[0] or type(error).__name__
         raise EngineError(
-            f"a Ray cluster could not be {where}: {line or type(error).__name__}; see docs/cluster.md"
+            f"a Ray cluster could not be started on this machine: {line}"
+            if address is None
+            else f"a Ray cluster could not be reached at {address}: {line}; is it up, and is its token "
+            "known here (RAY_AUTH_MODE=token, docs/cluster.md)?"
         ) from error
 
 
