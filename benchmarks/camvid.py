@@ -20,8 +20,8 @@ from torch import Tensor
 
 import askwise as aw
 
-WIDTH, BATCH, LR, DRAWS, SEED = 32, 4, 1e-3, 20, 0
-EPOCHS_ALL, EPOCHS_ROUND = 12, 25
+WIDTH, BATCH, LR, DRAWS, SEED = 32, 4, 1e-3, 10, 0
+EPOCHS_ALL, EPOCHS_ROUND = 10, 25
 INITIAL, ASKED, ROUNDS = 30, 30, 3
 METHODS = ("random", "bald")
 PROTOCOL = (
@@ -42,13 +42,9 @@ def rows() -> dict[str, dict[str, Any]]:
     return {row["name"]: row for row in map(json.loads, lines)}
 
 
-def trained(name: str, data: aw.data.Dataset, chosen: Tensor, epochs: int) -> aw.Fitted:
-    """The model of that name: trained on the chosen images and measured, or read from an earlier run."""
-    folder = RUNS / name
-    if name in rows() and (folder / "manifest.json").exists():
-        return aw.load(folder)
-    started = time.perf_counter()
-    fitted = aw.fit(
+def learned(data: aw.data.Dataset, chosen: Tensor, epochs: int) -> aw.Fitted:
+    """A network that has learned from the chosen images."""
+    return aw.fit(
         aw.nets.segnet_basic(classes=len(data.classes), width=WIDTH),
         (data.train_x[chosen], data.train_y[chosen]),
         posterior=aw.mc_dropout(),
@@ -57,14 +53,24 @@ def trained(name: str, data: aw.data.Dataset, chosen: Tensor, epochs: int) -> aw
         start="scratch",
         seed=SEED,
     )
-    seconds = time.perf_counter() - started
+
+
+def trained(name: str, data: aw.data.Dataset, chosen: Tensor, epochs: int) -> aw.Fitted:
+    """The model of that name: trained on the chosen images and measured, or read from an earlier run."""
+    folder = RUNS / f"{name}-{epochs}"
+    known = (folder / "manifest.json").exists()
+    if known and name in rows():
+        return aw.load(folder)
+    started = time.process_time()
+    fitted = aw.load(folder) if known else learned(data, chosen, epochs)
+    seconds = None if known else round(time.process_time() - started, 1)
     fitted.save(folder)
     bayesian = aw.measure(fitted, (data.test_x, data.test_y), draws=DRAWS)
     row = {
         "name": name,
         "images": len(chosen),
         "chosen": chosen.tolist(),
-        "seconds": round(seconds, 1),
+        "cpu_seconds": seconds,
         "mc_dropout": bayesian,
         "last_epoch": fitted.history[-1],
         "commit": commit(),
@@ -74,7 +80,7 @@ def trained(name: str, data: aw.data.Dataset, chosen: Tensor, epochs: int) -> aw
         row["dropout_off"] = aw.measure(plain, (data.test_x, data.test_y), draws=1)
     with LINES.open("a") as file:
         file.write(json.dumps(row) + "\n")
-    print(name, len(chosen), f"{seconds:.0f} s", round(bayesian["mean_iou"], 4), flush=True)
+    print(name, len(chosen), seconds, round(bayesian["mean_iou"], 4), flush=True)
     return fitted
 
 
@@ -119,7 +125,9 @@ def write() -> None:
     """Table and curves of what is finished."""
     done = rows()
     lines = ["# SegNet-Basic on CamVid", "", PROTOCOL, ""]
-    lines += ["| training | images | mean IoU | class-average accuracy | pixel accuracy | NLL | seconds |"]
+    lines += [
+        "| training | images | mean IoU | class-average accuracy | pixel accuracy | NLL | training, CPU s |"
+    ]
     lines += ["|---|---|---|---|---|---|---|"]
     for row in done.values():
         for kind in ("mc_dropout", "dropout_off"):
@@ -128,7 +136,7 @@ def write() -> None:
                     f"{row[kind][key]:.3f}" for key in ("mean_iou", "class_accuracy", "accuracy", "nll")
                 )
                 label = row["name"] + (", dropout off" if kind == "dropout_off" else "")
-                lines.append(f"| {label} | {row['images']} | {values} | {row['seconds']} |")
+                lines.append(f"| {label} | {row['images']} | {values} | {row['cpu_seconds'] or '–'} |")
     figure, axis = plt.subplots(figsize=(6, 4), layout="constrained")
     for method, marker in zip(METHODS, "os", strict=True):
         own = [row for name, row in done.items() if name == "initial" or name.startswith(f"{method}-")]
@@ -161,12 +169,12 @@ def main() -> None:
     parser.add_argument("--methods", default=",".join(METHODS))
     options = parser.parse_args()
     data = aw.data.load("camvid", shrink=2)
+    if "all" in options.parts:
+        maps(trained("all", data, torch.arange(len(data.train_x)), EPOCHS_ALL), data)
     if "ask" in options.parts:
         initial = torch.randperm(len(data.train_x), generator=torch.Generator().manual_seed(SEED))[:INITIAL]
         for method in options.methods.split(","):
             ask(method, data, initial)
-    if "all" in options.parts:
-        maps(trained("all", data, torch.arange(len(data.train_x)), EPOCHS_ALL), data)
     write()
 
 
