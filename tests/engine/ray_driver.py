@@ -1,6 +1,6 @@
 """A driver for tests/engine/test_ray_cluster.py: it scores items with Gal's CNN, a few at a time.
 
-Called as `ray_driver.py FOLDER NAME ENGINE ADDRESS`; ENGINE is local, ray, pool or journal. Every
+Called as `ray_driver.py FOLDER NAME ENGINE ADDRESS PAUSE`; ENGINE is local, ray, pool or journal. Every
 shard that is begun or done is a line in FOLDER/NAME.log; the scores go to FOLDER/NAME.scores.
 """
 
@@ -27,7 +27,7 @@ def model():
     return aw.fit(aw.nets.gal_cnn(), data, posterior=aw.mc_dropout(), training=quick), x
 
 
-def main(folder, name, kind, address):
+def main(folder, name, kind, address, pause):
     fitted, x = model()
     engine = Local(1) if kind == "local" else open_engine("ray", address=address)
     if kind == "pool":
@@ -36,7 +36,7 @@ def main(folder, name, kind, address):
         if kind == "journal":
             engine = remembered(engine, folder / "journal", "job")
         found = []
-        for one in engine.map(make(fitted, x, folder / f"{name}.log", 0 if kind == "local" else 0.4), SHARDS):
+        for one in engine.map(make(fitted, x, folder / f"{name}.log", float(pause)), SHARDS):
             found.append(one.tensors[0])
             sys.stdout.write(f"{len(found)}\n")
             sys.stdout.flush()

@@ -3,7 +3,7 @@
 import pytest
 
 from askwise.engine import open_engine
-from askwise.errors import InputError
+from askwise.errors import EngineError, InputError
 
 ray = pytest.importorskip("ray")
 
@@ -39,3 +39,14 @@ def test_without_a_number_there_is_a_worker_for_each_core_and_nothing_is_started
 def test_bad_options_are_refused(options, message):
     with pytest.raises(InputError, match=message):
         open_engine("ray", **options)
+
+
+def test_a_machine_that_would_compute_other_bits_is_refused_by_what_differs():
+    from askwise.engine.ray import _check_conditions, _conditions
+
+    _check_conditions(_conditions())
+    for name in _conditions():
+        with pytest.raises(
+            EngineError, match=f"a machine of the cluster has {name} .*, and the caller other"
+        ):
+            _check_conditions(_conditions() | {name: "other"})

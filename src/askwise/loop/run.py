@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from askwise.engine import kept
 from askwise.loop.answers import tell
 from askwise.loop.decide import Action, Stop, Wait, decide
 from askwise.loop.opening import sync_grown
@@ -31,11 +32,12 @@ def advance(setting: Setting, *, watch: Watch | None = None) -> Wait | Stop:
 def run(setting: Setting, oracle: Oracle, *, watch: Watch | None = None) -> Wait | Stop:
     """How the run ended: it stopped, or it waits for answers that the oracle does not have."""
     idle = 0
-    while idle < PATIENCE:
-        outcome = advance(setting, watch=watch)
-        if isinstance(outcome, Stop):
-            return outcome
-        told = oracle.answer(setting.ledger.questions())
-        tell(setting, told, author=type(oracle).__name__.lower())
-        idle = 0 if told else idle + 1
+    with kept(setting.engine):
+        while idle < PATIENCE:
+            outcome = advance(setting, watch=watch)
+            if isinstance(outcome, Stop):
+                return outcome
+            told = oracle.answer(setting.ledger.questions())
+            tell(setting, told, author=type(oracle).__name__.lower())
+            idle = 0 if told else idle + 1
     return outcome
