@@ -21,6 +21,7 @@ from provenance import commit
 from torch.utils.flop_counter import FlopCounterMode
 
 import askwise as aw
+from askwise.engine import Local
 
 SPARSITIES = (0.0, 0.5, 0.75, 0.9, 0.95, 0.98)
 FRACTIONS = (0.25, 0.5, 0.75)
@@ -47,7 +48,8 @@ def flops(fitted: aw.Fitted, item: torch.Tensor) -> int:
 
 
 def ratios(small: aw.Fitted, whole: aw.Fitted, x: torch.Tensor, draws: int) -> list[float]:
-    """Prediction time of one model over that of another, measured in turn."""
+    """Prediction time of one model over that of another, measured in turn, in this process."""
+    here = Local(processes=1)
     for fitted in (small, whole):
         aw.predict(fitted, x[:1], draws=draws)  # builds the program
     found = []
@@ -55,7 +57,7 @@ def ratios(small: aw.Fitted, whole: aw.Fitted, x: torch.Tensor, draws: int) -> l
         seconds = []
         for fitted in (small, whole):
             start = time.process_time()
-            aw.predict(fitted, x, draws=draws)
+            aw.predict(fitted, x, draws=draws, engine=here)
             seconds.append(time.process_time() - start)
         found.append(seconds[0] / seconds[1])
     return sorted(found)
