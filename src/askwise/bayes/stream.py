@@ -43,7 +43,7 @@ _COPIES = 8  # of a slab of outputs, at most, while it is reduced
 _CACHE = 2**18  # bytes of outputs that are reduced fastest
 _LEAST = 32  # items at a time: fewer do not fill the processor's lanes
 _WORTH = 256  # small items that are worth a process
-_TURNS = 4  # shards for each worker, at least, where there are many items
+_TURNS = 8  # shards for each worker, at least, where there are many items
 _ITEMS = 4096  # in a shard, at most
 _BYTES = 16 * 2**20  # of inputs in a shard
 _LARGE = 8 * 2**20  # bytes of one batch's outputs that are not worth sending
@@ -180,9 +180,11 @@ def stream(
 
         return Work(lambda shard: (shard[0], read(inputs, *shard)), compute)
 
-    program, _ = _program(fitted, item, distinct(fitted.posterior, draws), seed)
+    count = distinct(fitted.posterior, draws)
+    program, drawn = _program(fitted, item, count, seed)
     engine = _engine(engine, item, program, whole=reduction.whole)
-    size = _shard(len(inputs), item, program, engine.workers)
+    together = 1 if len(_chunks(drawn(range(1)), count)) == 1 else program.block
+    size = _shard(len(inputs), item, program.batch * together, engine.workers)
     shards = [[at, min(at + size, len(inputs))] for at in range(0, len(inputs), size)]
     found = []
     with meter(len(inputs), doing, unit="items", show=progress) as advance:
@@ -244,13 +246,12 @@ def _engine(wanted: Engine | None, item: Tensor, program: Program, *, whole: boo
     return wanted or Local()
 
 
-def _shard(count: int, item: Tensor, program: Program, workers: int) -> int:
-    """How many items go to a worker at a time: full batches, enough of them, and not too many bytes."""
-    size = program.batch * program.block
-    fair = math.ceil(count / (_TURNS * workers * size)) * size  # some turns each, so that all end together
-    fit = max(1, _BYTES // max(1, item.numel() * item.element_size() * size)) * size
-    least = _WORTH if program.batch == BATCH else size
-    return max(size, min(max(fair, least), _ITEMS, fit))
+def _shard(count: int, item: Tensor, block: int, workers: int) -> int:
+    """How many items go to a worker at a time: full blocks, enough of them, and not too many bytes."""
+    fair = math.ceil(count / (_TURNS * workers * block)) * block  # some turns each: all end together
+    fit = max(1, _BYTES // max(1, item.numel() * item.element_size() * block)) * block
+    least = _WORTH if block >= BATCH else block
+    return max(block, min(max(fair, least), _ITEMS, fit))
 
 
 def _step(outputs: Tensor) -> int:
