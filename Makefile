@@ -15,7 +15,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	@touch $@
 
 test: check
-	$(BIN)/python -m pytest -n 2 -m 'not slow'
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m 'not slow'
 
 check: $(VENV)/.installed
 	$(BIN)/ruff format --check .
