@@ -72,8 +72,9 @@ def test_it_works_beside_a_thousand_open_files():
 
 
 LONG = """
-import time, torch
+import signal, time, torch
 from askwise.engine import Found, Local, Work
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 def compute(shard):
     time.sleep(0.1)
     return Found((torch.tensor(shard),))
