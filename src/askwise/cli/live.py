@@ -8,9 +8,6 @@ from typing import Any, TypeAlias
 Tell: TypeAlias = Callable[[str, int, float | None], None]
 """Moves the bar of a run: its name, its labels, and the accuracy of its last model."""
 
-PATIENCE = 2.0
-"""Seconds that something takes before it is said how far it is."""
-
 
 class Bars:
     """One bar for each run; called with a run's name, labels and accuracy it moves that bar."""
@@ -34,6 +31,8 @@ class Bars:
 
     def doing(self, name: str) -> Callable[[str, int, int], None]:
         """Who is told what a run does between two of its labels, with rate and time left."""
+        from askwise.train.progress import PATIENCE
+
         since: dict[str, float] = {}
 
         def tell(what: str, done: int, total: int) -> None:
@@ -71,8 +70,7 @@ def bars(names: Mapping[str, int]) -> Iterator[Bars]:
 
 
 def _said(what: str, done: int, total: int, passed: float) -> str:
-    rate = done / passed
-    left = (total - done) / rate
-    minutes, seconds = divmod(round(left), 60)
-    speed = f"{rate:,.0f}" if rate >= 10 else f"{rate:.2g}"
-    return f"{what} {done:,} of {total:,}, {speed} a second, {minutes}:{seconds:02d} left"
+    from askwise.train.progress import pace  # not before it is needed: it comes with torch
+
+    minutes, seconds = divmod(round((total - done) * passed / done), 60)
+    return f"{what} {done:,} of {total:,}, {pace(done, passed)} a second, {minutes}:{seconds:02d} left"

@@ -14,6 +14,12 @@ PATIENCE = 2.0
 """Seconds that pass before a bar appears: what takes less needs none."""
 
 
+def pace(done: int, seconds: float) -> str:
+    """How many a second, as a person reads it."""
+    rate = done / seconds
+    return f"{rate:,.0f}" if rate >= 10 else f"{rate:.2g}"
+
+
 def track(sequence: Sequence[T], description: str, *, show: Follow) -> Iterator[T]:
     """The items of the sequence, with a bar on standard error while they are taken."""
     with meter(len(sequence), description, unit="epochs", show=show) as advance:
@@ -60,8 +66,7 @@ class _Bar:
         if self._bar is None and monotonic() - self._started > PATIENCE and self._done < self._total:
             self._bar, self._task = _shown(self._total, self._description)
         if self._bar is not None:
-            rate = self._done / (monotonic() - self._started)
-            said = f"{rate:,.0f}" if rate >= 10 else f"{rate:.2g}"
+            said = pace(self._done, monotonic() - self._started)
             self._bar.update(self._task, completed=self._done, rate=f"{said} {self._unit}/s")
 
     def close(self) -> None:
