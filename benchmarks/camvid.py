@@ -21,7 +21,7 @@ from torch import Tensor
 import askwise as aw
 
 WIDTH, BATCH, LR, DRAWS, SEED = 32, 4, 1e-3, 10, 0
-EPOCHS_ALL, EPOCHS_ROUND = 10, 25
+EPOCHS_ALL, EPOCHS_ROUND = 20, 40
 INITIAL, ASKED, ROUNDS = 30, 30, 3
 METHODS = ("random", "bald")
 PROTOCOL = (
