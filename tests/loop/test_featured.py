@@ -254,3 +254,10 @@ def test_an_encoder_with_other_outputs_or_shared_weights_stays_in_the_network():
 )
 def test_posteriors_that_leave_the_encoder_alone_work_on_features(name):
     assert head_of(image_network(), torch.zeros(1, 10, 10), plan(posterior={"name": name})) is not None
+
+
+def test_progress_says_how_far_the_encoder_is():
+    heard = []
+    learner, _ = begun(progress=lambda *what: heard.append(what))
+    learner.close()
+    assert heard == [("encoding", 20, 20)] * 2  # the validation part, and the test part

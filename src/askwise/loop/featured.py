@@ -18,6 +18,9 @@ from askwise.nets.encoded import Encoded, on_features
 from askwise.pool import Pool, arrays, features
 from askwise.pool.encoding import encode
 from askwise.store.contract import Store
+from askwise.train.progress import Follow, meter
+
+_CHUNK = 256  # items read between two reports of progress
 
 
 def head_of(network: nn.Module, like: Tensor, plan: Plan) -> Encoded | None:
@@ -42,16 +45,23 @@ def feature_pool(network: Encoded, pool: Pool, store: Store) -> Pool:
     return features(pool, network.encoder, cache=_folder(store))
 
 
-def feature_inputs(network: Encoded, inputs: Tensor, given: Any, pool: Pool, store: Store) -> Tensor:
+def feature_inputs(
+    network: Encoded, inputs: Tensor, given: Any, pool: Pool, store: Store, follow: Follow
+) -> Tensor:
     """The features of inputs that are measured, and given by (x, y) or by ids of the feature pool."""
     if not isinstance(given, Mapping):
         apart = arrays(inputs)
-        pool, given = feature_pool(network, apart, store), list(apart.ids)
-    reading = pool.read(list(given))
-    if reading.quarantined:
-        first, why = next(iter(reading.quarantined.items()))
-        raise InputError(f"item {first!r} cannot be measured by: {why}; leave it out")
-    return reading.inputs
+        pool, given = feature_pool(network, apart, store), apart.ids
+    ids, parts = list(given), []
+    with meter(len(ids), "encoding", unit="items", show=follow) as advance:
+        for start in range(0, len(ids), _CHUNK):
+            reading = pool.read(ids[start : start + _CHUNK])
+            if reading.quarantined:
+                first, why = next(iter(reading.quarantined.items()))
+                raise InputError(f"item {first!r} cannot be measured by: {why}; leave it out")
+            parts.append(reading.inputs)
+            advance(len(reading.ids))
+    return torch.cat(parts)
 
 
 def seen_by(network: nn.Module, inputs: Tensor) -> Tensor:

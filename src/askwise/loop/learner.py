@@ -112,7 +112,7 @@ class Learner:
                 network, items = head, feature_pool(head, items, kept)
                 for name, given in (("validation", validation), ("test", test)):
                     if (data := measured.get(name)) is not None:
-                        inputs = feature_inputs(head, data.inputs, given, items, kept)
+                        inputs = feature_inputs(head, data.inputs, given, items, kept, progress)
                         measured[name] = Labelled(inputs, data.labels)
             self._setting = Setting(
                 plan, network, items, kept, Ledger(kept), held, measured, engine, progress
