@@ -27,6 +27,7 @@ def test_every_help_is_printed_with_exit_code_0(askwise, arguments):
     code, out, err = askwise(*arguments)
     assert (code, err) == (0, "")
     assert "Usage: askwise" in out
+    assert not [line for line in out.splitlines()[1:] if line.endswith("...")]  # every word is there
 
 
 def test_version_is_that_of_the_package(askwise):

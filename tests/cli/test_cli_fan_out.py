@@ -1,7 +1,11 @@
 """Several runs side by side end as they do one after the other."""
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 
+import pytest
 from tiny_plan import write_plan
 
 from askwise.engine import threads
@@ -64,3 +68,24 @@ def test_two_runs_in_one_store_are_refused(askwise, tmp_path):
 def test_an_unknown_engine_is_refused_by_name(askwise, tmp_path):
     code, _, err = askwise("run", write_plan(tmp_path), "--set", "engine=rai")
     assert (code, "did you mean 'ray'?" in err) == (2, True)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # Ray's own
+def test_runs_on_a_cluster_are_those_of_one_machine(tmp_path):
+    """In processes of their own: typechecked functions, as under pytest, do not travel."""
+    pytest.importorskip("ray")
+    found = {}
+    for name, setting in (("local", "engine_options.processes=1"), ("ray", "engine=ray")):
+        home = tmp_path / name
+        home.mkdir()
+        plan = write_plan(home)
+        command = [Path(sys.executable).with_name("askwise"), "run", plan.name, "--oracle", "simulated"]
+        done = subprocess.run(
+            [*command, "--seeds", "0-1", "--set", setting, "--json"], cwd=home, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        assert [run["labels"][-1] for run in json.loads(done.stdout)["runs"]] == [20, 20]
+        found[name] = {path.name: facts(path)[:2] for path in home.glob("*.db")}
+    assert len(found["local"]) == 2
+    assert found["local"] == found["ray"]

@@ -51,9 +51,10 @@ def compare(
     data_dir: DataDir = None,
     json: AsJson = False,
 ) -> None:
-    """Train every posterior with its defaults on one data set, and put them side by side.
+    """Train every posterior on one data set, and put them side by side.
 
-    A table, a picture and JSON: accuracy, NLL, Brier, calibration error, AUROC of doubt, time, size.
+    Each with its defaults, in a table, a picture and JSON: accuracy, NLL, Brier, calibration error,
+    AUROC of doubt, time, size.
 
     Digits need no download. Interrupted, it goes on where it was; what is finished is not done again.
     """

