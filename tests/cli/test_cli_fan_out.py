@@ -1,6 +1,7 @@
 """Several runs side by side end as they do one after the other."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,10 @@ from pathlib import Path
 import pytest
 from tiny_plan import write_plan
 
+from askwise.cli.fan_out import Run, run_all
+from askwise.cli.live import bars
 from askwise.engine import threads
+from askwise.planned import material, read_plan
 from askwise.store import open_store
 from askwise.store.facts import Question, Round, Segment
 
@@ -68,6 +72,36 @@ def test_two_runs_in_one_store_are_refused(askwise, tmp_path):
 def test_an_unknown_engine_is_refused_by_name(askwise, tmp_path):
     code, _, err = askwise("run", write_plan(tmp_path), "--set", "engine=rai")
     assert (code, "did you mean 'ray'?" in err) == (2, True)
+
+
+class Elsewhere:
+    """Like a machine of a cluster: its processes stand in another folder."""
+
+    name, workers, threads = "elsewhere", 2, 1
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def map(self, make, shards):
+        os.chdir(self.folder)
+        work = make()
+        return [work.compute(work.fetch(shard)) for shard in shards]
+
+
+def test_stores_and_labels_are_found_from_another_folder(tmp_path, monkeypatch):
+    home, other = tmp_path / "home", tmp_path / "other"
+    home.mkdir()
+    other.mkdir()
+    monkeypatch.chdir(home)
+    plan = read_plan(write_plan(home), overrides=())
+    known = material(plan)
+    lines = [f"{identity},{label}" for identity, label in known.labels.items()]
+    Path("labels.csv").write_text("\n".join(["id,label", *lines]))
+    runs = [Run(plan, known, Path(name)) for name in ("one.db", "two.db")]
+    with bars({}) as tell:
+        found = run_all(runs, Elsewhere(other), source="labels.csv", tell=tell, exact=False)
+    assert [(run["store"], run["labels"][-1]) for run in found] == [("one.db", 20), ("two.db", 20)]
+    assert {path.name for path in home.glob("*.db")} == {"one.db", "two.db"}
 
 
 @pytest.mark.slow

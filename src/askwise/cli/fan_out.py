@@ -12,7 +12,7 @@ from askwise.cli.one_run import run_one
 from askwise.engine import Engine, Found, Work
 from askwise.errors import AskwiseError
 from askwise.loop.plan import Plan
-from askwise.planned import Material
+from askwise.planned import SIMULATED, Material
 from askwise.store import open_store
 from askwise.store.facts import Round
 
@@ -40,11 +40,16 @@ def run_all(
             for run in runs
         ]
 
+    # A machine of a cluster may stand in another folder.
+    stores = [run.store.absolute() for run in runs]
+    answers = source if source is None or source == SIMULATED else str(Path(source).absolute())
+
     def make() -> Work:
         def compute(place: int) -> Found:
             run = runs[place]
             silent: Tell = lambda *_: None  # noqa: E731 - the bars are in another process
-            return Found((), run_one(run.plan, run.known, run.store, source, silent, exact=exact))
+            ended = run_one(run.plan, run.known, stores[place], answers, silent, exact=exact)
+            return Found((), {**ended, "store": str(run.store)})
 
         return Work(lambda shard: shard[0], compute)
 
