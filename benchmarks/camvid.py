@@ -25,11 +25,13 @@ EPOCHS_ALL, EPOCHS_ROUND = 20, 40
 INITIAL, ASKED, ROUNDS = 30, 30, 3
 METHODS = ("random", "bald")
 PROTOCOL = (
-    f"SegNet-Basic with {WIDTH} filters at 120 x 90, Adam {LR:g}, batch {BATCH}, classes weighted by their "
-    f"frequency, flips, new weights for every training, seed {SEED}; mean of {DRAWS} draws on the 233 test images "
+    f"SegNet-Basic with {WIDTH} filters at 120 x 90, Adam {LR:g}, batch {BATCH}, flips, new "
+    f"weights for every training, seed {SEED}; mean of {DRAWS} draws on the 233 test images "
     f"at 120 x 90, unlabelled pixels left out. All 367 training images: {EPOCHS_ALL} epochs. Asking: {INITIAL} random "
     f"images first, then {ROUNDS} rounds of {ASKED} by the mean of a score over the pixels, {EPOCHS_ROUND} epochs each. "
-    f"One seed: differences of a point or two are noise."
+    f"One seed: differences of a point or two are noise. Weighting the classes by their frequency was given up after a "
+    f"first pass (mean IoU .27 on all images: rare classes were guessed everywhere); 40 images of the training part, "
+    f"held out, agreed."
 )
 HERE = Path(__file__).parent.parent
 RESULTS, RUNS = HERE / "results", HERE / ".runs" / "camvid"
@@ -49,7 +51,7 @@ def learned(data: aw.data.Dataset, chosen: Tensor, epochs: int) -> aw.Fitted:
         (data.train_x[chosen], data.train_y[chosen]),
         posterior=aw.mc_dropout(),
         task=aw.tasks.segmentation(ignore=data.ignore),
-        training=aw.Training(epochs=epochs, batch=BATCH, lr=LR, balance="weights", augment="flip"),
+        training=aw.Training(epochs=epochs, batch=BATCH, lr=LR, augment="flip"),
         start="scratch",
         seed=SEED,
     )
