@@ -16,8 +16,6 @@ from askwise.optim.options import check_betas
 from askwise.seeding import generator
 from askwise.types import Draws
 
-_LR = 1000  # times the training's, which suits Adam
-
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
@@ -26,8 +24,8 @@ class Config:
     Weights and biases of the chosen layers are Gaussian, with the prior N(0, prior_std^2); all else
     learns by Adam. `kl_weight` tempers the posterior: 1 is Bayes' rule, under which tens of thousands
     of weights fall back to the prior when there are only hundreds of labels; below 1 labels count for
-    more. `lr` is 1,000 times the training's unless given, and no weight moves farther in a step than
-    `reach` times the training's lr; Adam moves about 1. The authors' betas[1] = .99999 would leave the
+    more. A step is `lr` of Newton's, and no weight moves farther in it than `reach` times the training's
+    lr; Adam moves about 1. The authors' betas[1] = .99999 would leave the
     curvature h at `hess_init` for hundreds of steps; here it forgets its start in about one hundred.
     """
 
@@ -38,7 +36,7 @@ class Config:
     all: bool = False
     prior_std: float = 0.2
     kl_weight: float = 0.005
-    lr: float | None = None
+    lr: float = 0.3
     reach: float = 3.0
     hess_init: float = 0.1
     betas: Sequence[float] = (0.9, 0.99)
@@ -47,10 +45,8 @@ class Config:
 
     def __post_init__(self) -> None:
         gaussian_weights.check_placement(self)
-        for name in ("prior_std", "kl_weight", "reach", "hess_init"):
+        for name in ("prior_std", "kl_weight", "lr", "reach", "hess_init"):
             above_zero(name, getattr(self, name))
-        if self.lr is not None:
-            above_zero("lr", self.lr)
         object.__setattr__(self, "betas", check_betas(self.betas))
         positive("samples", self.samples)
 
@@ -63,17 +59,16 @@ def fit(network: nn.Module, config: Config, job: Job) -> Learned:
     rest = [p for p in network.parameters() if p.requires_grad and id(p) not in chosen]
     count = len(job.data) / config.kl_weight
     decay = 1 / (count * config.prior_std**2)
-    lr = _LR * job.training.lr if config.lr is None else config.lr
     ivon = IVON(
         gaussian,
-        lr=lr,
+        lr=config.lr,
         count=count,
         rng=generator(job.seed, "noise", device=job.device),
         hess_init=config.hess_init,
         betas=check_betas(config.betas),
         weight_decay=decay,
         samples=config.samples,
-        clip_radius=config.reach * job.training.lr / (lr * (config.hess_init + decay)),
+        clip_radius=config.reach * job.training.lr / (config.lr * (config.hess_init + decay)),
     )
     optimizer = Beside(ivon, rest, lr=job.training.lr)
     gaussian_weights.resume(network, ivon, optimizer.rest, job.start)
