@@ -17,7 +17,6 @@ from askwise.train import Ending
 from askwise.types import Draws
 
 _LR = 30  # times the training's, which suits Adam
-_MOST = 0.1  # beyond it the noise of a minibatch moves the weights more than the data do
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,8 +28,8 @@ class Config:
     of weights fall back to the prior when there are only hundreds of labels; below 1 labels count for
     more. `augmentation` is rho: how many labels one counts for where inputs are augmented. The prior
     warms up over the first `warm_up` of the steps. `damping` is in the step, not in the deviations.
-    `lr` is 30 times the training's, at most 0.1, unless given, and no weight moves farther in a step
-    than `reach` times the training's lr; Adam moves about 1.
+    `lr` is 30 times the training's unless given, and no weight moves farther in a step than `reach`
+    times the training's lr; Adam moves about 1.
     """
 
     name: ClassVar[str] = "vogn"
@@ -63,7 +62,7 @@ class Config:
 
 def fit(network: nn.Module, config: Config, job: Job) -> Learned:
     """The deviation of every Gaussian weight; the means are learned in the network's own weights."""
-    lr = min(_LR * job.training.lr, _MOST) if config.lr is None else config.lr
+    lr = _LR * job.training.lr if config.lr is None else config.lr
     warm_up = round(config.warm_up * job.training.steps(len(job.data)))
     optimizer = VOGN(
         network,
