@@ -27,7 +27,7 @@ FILLER = "the a we they it today train house letter was is very quite again ther
 
 def generated(count: int, rng: torch.Generator) -> tuple[list[str], Tensor]:
     """Sentences of filler and one word for each of their tags."""
-    tags = (torch.rand(count, len(WORDS), generator=rng) < 0.25).float()
+    tags = (torch.rand(count, len(WORDS), generator=rng) < 0.25).long()  # as real tags come
     texts = []
     for own in tags:
         told = [choices for tag, choices in zip(own, WORDS.values(), strict=True) if tag]
@@ -106,8 +106,12 @@ def main(*, small: bool, data_dir: Any = None, out: Any) -> dict[str, float]:
         curves.plot(labels, f1, "o-", color=colour, label=acquire)
     curves.legend(frameon=False)
 
-    shares = {"in the pool": (y.mean(0), GREY), "among those asked for by bald": (y[told].mean(0), BLUE)}
-    order = y.mean(0).argsort(descending=True)
+    known = y.float()
+    shares = {
+        "in the pool": (known.mean(0), GREY),
+        "among those asked for by bald": (known[told].mean(0), BLUE),
+    }
+    order = known.mean(0).argsort(descending=True)
     plain(tags).set(ylabel="share of the comments with that tag", yscale="log", title="What it asks for")
     for name, (share, colour) in shares.items():
         tags.plot(share[order].clamp_min(1e-4), "o", color=colour, label=name)
