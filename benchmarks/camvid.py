@@ -131,7 +131,8 @@ def write() -> None:
         "| training | images | mean IoU | class-average accuracy | pixel accuracy | NLL | training, CPU s |"
     ]
     lines += ["|---|---|---|---|---|---|---|"]
-    for row in done.values():
+    order = {"initial": 0, **{method: 1 + at for at, method in enumerate(METHODS)}, "all": 9}
+    for row in sorted(done.values(), key=lambda row: (order[row["name"].partition("-")[0]], row["images"])):
         for kind in ("mc_dropout", "dropout_off"):
             if kind in row:
                 values = " | ".join(

@@ -199,6 +199,25 @@ def test_refining_narrows_what_is_sure_at_the_mode_and_leaves_the_exact_answer_a
     torch.testing.assert_close(covariance(refined, "dense"), covariance(plain, "dense"), rtol=1e-5, atol=1e-8)
 
 
+@pytest.mark.parametrize(("outputs", "turns"), [(3, 3), (1001, 0)])
+def test_the_curvature_is_refined_unless_the_outputs_are_many(outputs: int, turns: int) -> None:
+    rng = torch.Generator().manual_seed(0)
+    data = torch.randn(30, 4, generator=rng), torch.randint(outputs, (30,), generator=rng)
+    by_default, asked, other = (
+        aw.fit(
+            nn.Sequential(nn.Linear(4, outputs)),
+            data,
+            posterior=aw.laplace(form="diag", prior_precision=1.0, refine=refine),
+            training=QUICK,
+            start="scratch",
+            seed=0,
+        ).state["0.scale"]
+        for refine in (None, turns, 3 - turns)
+    )
+    assert torch.equal(by_default, asked)
+    assert not torch.equal(by_default, other)
+
+
 def test_a_large_full_covariance_is_refused_before_any_training() -> None:
     network = nn.Sequential(nn.Linear(4, 512), nn.Linear(512, 5000))
     data = torch.zeros(2, 4), torch.arange(2)

@@ -26,6 +26,7 @@ from askwise.types import Draws
 _LOWEST, _HIGHEST = 1e-4, 1e4  # where a prior precision is looked for
 _AROUND = 20  # draws over which the curvature is averaged
 _WITHIN = 0.1  # of its logarithm: the evidence is flat at its top
+_TURNS, _MANY = 3, 1000  # by default the curvature is refined so often; up to so many outputs
 _ROUGH, _FINE = 1e-3, 1e-4  # how near to the mode, in standard deviations: while looking, and at last
 
 
@@ -39,9 +40,11 @@ class Config:
     method is about a mode, and training stops short of it.
 
     Where a network is sure of all its labels the curvature at the mode is nearly nought, and the
-    Gaussian far too wide: accurate, and underconfident. `refine` times the curvature is measured
-    anew, as its mean over the Gaussian itself, which is the variational answer (300 digits: mean
-    NLL from 0.48 to 0.21 in three turns). It changes nothing in regression with fixed noise.
+    Gaussian far too wide: accurate, and underconfident. So `refine` times the curvature is measured
+    anew, as its mean over the Gaussian itself, which is the variational answer (1,000 MNIST labels:
+    NLL from .42 to .19, and doubt that tells what is strange). It changes nothing in regression with
+    fixed noise. By default it is done three times, and not at all beyond 1,000 outputs, whose
+    decompositions take minutes; 0 is Laplace's method as it is written.
     """
 
     name: ClassVar[str] = "laplace"
@@ -49,7 +52,7 @@ class Config:
     form: str = "kron"
     prior_precision: float | None = None
     weight_decay: float = 0.0
-    refine: int = 0
+    refine: int | None = None
 
     def __post_init__(self) -> None:
         choose("form", self.form, FORMS)
@@ -73,10 +76,12 @@ def fit(network: nn.Module, config: Config, job: Job) -> Learned:
     with torch.no_grad():
         for key, value in parted(layer, name, weights).items():
             network.get_parameter(key).copy_(value)
-    bend = curvature(config.form, model, [weights])
-    for turn in range(config.refine):
+    bends = [curvature(config.form, model, [weights])]
+    for turn in range(_turns(config, outputs=len(weights))):
         rng = generator(job.seed, "refine", turn)
-        bend = curvature(config.form, model, _around(weights, bend, precision, rng))
+        # Taken out of the list, the last one is gone before the next is decomposed: they are large.
+        bends.append(curvature(config.form, model, _around(weights, bends.pop(), precision, rng)))
+    (bend,) = bends
     state = {"scale": (bend.values + precision).rsqrt(), **bend.basis}
     dtype = network.get_parameter(f"{name}.weight").dtype
     return Learned(
@@ -107,6 +112,12 @@ def draw(
         noise.normal_(generator=generator(seed, "draw", number, f"{name}.weight"))
         torch.add(mean, rotated(basis, noise.to(mean) * scale), out=value)
     return parted(layer, name, stack)
+
+
+def _turns(config: Config, *, outputs: int) -> int:
+    if config.refine is None:
+        return _TURNS if outputs <= _MANY else 0
+    return config.refine
 
 
 def _around(weights: Tensor, bend: Curvature, precision: float, rng: torch.Generator) -> Iterator[Tensor]:
