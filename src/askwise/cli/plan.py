@@ -16,10 +16,7 @@ def check(
     set_: Settings = None,
     json: AsJson = False,
 ) -> None:
-    """Refuse a plan that cannot run, or print every choice in it.
-
-    With what each choice means.
-    """
+    """Refuse a plan that cannot run, or print and explain its choices."""
     from askwise.loop.configs import posterior, training
     from askwise.loop.plan import Plan
     from askwise.planned import read_plan

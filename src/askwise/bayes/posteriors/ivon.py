@@ -25,8 +25,8 @@ class Config:
     learns by Adam. `kl_weight` tempers the posterior: 1 is Bayes' rule, under which tens of thousands
     of weights fall back to the prior when there are only hundreds of labels; below 1 labels count for
     more. A step is `lr` of Newton's, and no weight moves farther in it than `reach` times the training's
-    lr; Adam moves about 1. The authors' betas[1] = .99999 would leave the
-    curvature h at `hess_init` for hundreds of steps; here it forgets its start in about one hundred.
+    lr; Adam moves about 1. The authors' betas[1] = .99999 would leave the curvature h at `hess_init` for
+    hundreds of steps; here it forgets its start in about one hundred.
     """
 
     name: ClassVar[str] = "ivon"

@@ -76,12 +76,10 @@ def fit(network: nn.Module, config: Config, job: Job) -> Learned:
     with torch.no_grad():
         for key, value in parted(layer, name, weights).items():
             network.get_parameter(key).copy_(value)
-    bends = [curvature(config.form, model, [weights])]
+    bend = curvature(config.form, model, [weights])
     for turn in range(_turns(config, outputs=len(weights))):
         rng = generator(job.seed, "refine", turn)
-        # Taken out of the list, the last one is gone before the next is decomposed: they are large.
-        bends.append(curvature(config.form, model, _around(weights, bends.pop(), precision, rng)))
-    (bend,) = bends
+        bend = curvature(config.form, model, _around(weights, bend, precision, rng))
     state = {"scale": (bend.values + precision).rsqrt(), **bend.basis}
     dtype = network.get_parameter(f"{name}.weight").dtype
     return Learned(
