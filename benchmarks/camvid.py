@@ -131,8 +131,8 @@ def write() -> None:
         "| training | images | mean IoU | class-average accuracy | pixel accuracy | NLL | training, CPU s |"
     ]
     lines += ["|---|---|---|---|---|---|---|"]
-    order = {"initial": 0, **{method: 1 + at for at, method in enumerate(METHODS)}, "all": 9}
-    for row in sorted(done.values(), key=lambda row: (order[row["name"].partition("-")[0]], row["images"])):
+    order = ["initial", *METHODS, "all"]
+    for row in sorted(done.values(), key=lambda row: (order.index(row["name"].split("-")[0]), row["images"])):
         for kind in ("mc_dropout", "dropout_off"):
             if kind in row:
                 values = " | ".join(

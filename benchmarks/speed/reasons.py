@@ -15,7 +15,7 @@ REASONS: dict[str, str] = {
         "41 us, exponentials 23, sums, differences and maxima 25"
     ),
     "scaling.bnn1.flat": (
-        "peaks differ by chance more than by N: a run at commit cb3428f7 had 125 MB at 10,000 and 135 MB at 60,000"
+        "one reading each, and readings differ: a run at commit cb3428f7 had 125 MB at 10,000 and 135 MB at 60,000"
     ),
     "training.limit": (
         "profile: the backward pass of the second convolution takes 580 of 1,050 us an image, dropout's random "

@@ -23,7 +23,8 @@ def test_help_names_every_command_and_loads_no_torch():
     "arguments",
     [[], *([command, "--help"] for command in COMMANDS), ["data", "fetch", "-h"], ["plan", "check", "-h"]],
 )
-def test_every_help_is_printed_with_exit_code_0(askwise, arguments):
+def test_every_help_is_printed_with_exit_code_0(askwise, arguments, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
     code, out, err = askwise(*arguments)
     assert (code, err) == (0, "")
     assert "Usage: askwise" in out

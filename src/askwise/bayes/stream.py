@@ -84,7 +84,7 @@ class Ready:
     @property
     def size(self) -> int:
         """How many items make a block."""
-        return self.program.batch * (1 if self._once is not None else self.program.block)
+        return _block(self.program, self._chunks)
 
     def blocks(self, inputs: Inputs, *, first: int = 0, whole: bool = False) -> Iterator[Block]:
         """The predictive distributions of all items, one block of them after the other.
@@ -183,8 +183,8 @@ def stream(
     count = distinct(fitted.posterior, draws)
     program, drawn = _program(fitted, item, count, seed)
     engine = _engine(engine, item, program, whole=reduction.whole)
-    together = 1 if len(_chunks(drawn(range(1)), count)) == 1 else program.block
-    size = _shard(len(inputs), item, program.batch * together, engine.workers)
+    block = _block(program, _chunks(drawn(range(1)), count))
+    size = _shard(len(inputs), item, block, engine.workers)
     shards = [[at, min(at + size, len(inputs))] for at in range(0, len(inputs), size)]
     found = []
     with meter(len(inputs), doing, unit="items", show=progress) as advance:
@@ -244,6 +244,11 @@ def _engine(wanted: Engine | None, item: Tensor, program: Program, *, whole: boo
     if whole and program.outputs > _LARGE:
         return Local(processes=1)
     return wanted or Local()
+
+
+def _block(program: Program, chunks: list[range]) -> int:
+    """How many items make a block: more than a batch where draws are made anew for each."""
+    return program.batch * (1 if len(chunks) == 1 else program.block)
 
 
 def _shard(count: int, item: Tensor, block: int, workers: int) -> int:

@@ -39,6 +39,27 @@ def test_it_finds_the_mean_field_posterior_of_linear_regression() -> None:
     assert (known.std**2 > 1.2 * known.mean_field_std**2)[:3].all()
 
 
+def test_its_steps_suit_a_training_with_a_large_learning_rate() -> None:
+    x = torch.linspace(-2, 2, 200)[:, None]
+    y = (3 * x).sin() + 0.05 * torch.randn(200, 1, generator=torch.Generator().manual_seed(0))
+
+    def rmse(config) -> float:
+        fitted = aw.fit(
+            aw.nets.mlp(1, 1, hidden=(50,)),
+            (x, y),
+            posterior=config,
+            task=aw.tasks.regression(tau=400.0),
+            training=Training(epochs=300, batch=64, lr=1e-2),
+            start="scratch",
+            seed=0,
+        )
+        return aw.measure(fitted, (x, y), draws=50)["rmse"]
+
+    found, beyond_newton = (rmse(aw.ivon(kl_weight=1.0, prior_std=1.0, **lr)) for lr in ({}, {"lr": 10.0}))
+    assert found < 1.5 * rmse(aw.bbb(all=True))
+    assert beyond_newton > 1.5 * found  # the control: steps that are too long
+
+
 def test_four_hundred_steps_take_the_curvature_far_from_its_start() -> None:
     posterior = aw.ivon()
     fitted = aw.fit(network(), data(), posterior=posterior, training=Training(epochs=400))
