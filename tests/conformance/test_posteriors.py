@@ -17,11 +17,11 @@ from askwise.train import Training
 CONFIGS = {
     "point": aw.point(),
     "mc_dropout": aw.mc_dropout(),
-    "mc_dropout by length-scale": aw.mc_dropout(length_scale=0.1, tau=2.0),
+    "mc_dropout by length-scale": aw.mc_dropout(length_scale=0.1),
     "bbb last": aw.bbb(last=1),
     "bbb first": aw.bbb(first=1, bias=True, kl="sampled", warm_up="linear"),
     "bbb all": aw.bbb(all=True, noise="sample", scale="alpha", warm_up="blundell"),
-    "bbb by name": aw.bbb(layers=["dense1"], noise="local", dropout=True),
+    "bbb by name": aw.bbb(layers=["dense1"], noise="local", dropout=True, shared_rate=True),
     "vogn": aw.vogn(),
     "vogn last": aw.vogn(last=1, samples=2),
     "ivon": aw.ivon(),

@@ -30,6 +30,7 @@ def fit(
     seed: int = 0,
     device: str = "auto",
     ids: Sequence[str] | None = None,
+    validation: Any = None,
     progress: Follow = False,
 ) -> Fitted:
     """The network with a posterior learned from `data`: a pair (x, y) or a torch Dataset of pairs.
@@ -37,7 +38,8 @@ def fit(
     `network` itself is left as it is. Learning starts from its weights as given, from new ones
     ("scratch", drawn from the seed; frozen parameters stay), or goes on from an earlier Fitted:
     its weights and what its posterior keeps (vogn and ivon keep their averages and step counts, Adam's
-    are begun anew). `posterior` is bbb(last=1) by default.
+    are begun anew). `posterior` is bbb(last=1) by default. `validation`, a pair or Dataset like `data`, is
+    not learned from: a training with patience ends by it, and laplace chooses its prior by it.
     """
     config = posterior if posterior is not None else bbb.Config(last=1)
     file, kind, labelled = home(config), named(task), examples(data, ids=ids)
@@ -51,7 +53,9 @@ def fit(
     chances = kind.chances(labels) if how.balance == "resample" else None
     weights = kind.class_weights(labels, shape) if how.balance == "weights" else None
     labelled = replace(labelled, labels=labels, chances=chances)
-    job = Job(labelled, kind, how, seed, place, progress, state, start == "scratch", weights)
+    held = None if validation is None else examples(validation)
+    held = None if held is None else replace(held, labels=kind.labels(held.labels, shape))
+    job = Job(labelled, kind, how, seed, place, progress, state, start == "scratch", weights, held)
     learned: Learned = file.fit(own, config, job)
     own.to(memory_format=torch.contiguous_format)  # type: ignore[call-overload]
     return Fitted(own.eval(), config, kind, learned.state, learned.history)

@@ -1,18 +1,40 @@
 """What every posterior is given when it learns, and gives back."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import torch
 from torch import Tensor, nn
+from torch.nn import Parameter
+from torch.utils.flop_counter import FlopCounterMode
 
 from askwise.bayes import layout
+from askwise.engine.threads import threads
+from askwise.errors import InputError
 from askwise.seeding import derive, generator
 from askwise.tasks import Task
-from askwise.train import Ending, Examples, History, Optimizer, Terms, Training, augmented, train
+from askwise.train import (
+    Course,
+    EarlyStop,
+    Ending,
+    Examples,
+    History,
+    Optimizer,
+    Plain,
+    Terms,
+    Training,
+    augmented,
+    grouped,
+    train,
+)
 from askwise.train.progress import Follow
+
+_BATCH = 256  # validation items in one pass
+_TRAVEL = 15.0  # nats: from softplus(-11) to a prior's deviation of 1, and some to spare
+_FASTEST = 0.1  # nats a step
+_LARGE = 2e8  # floating-point operations of a step's forward pass from which several threads pay
 
 State: TypeAlias = dict[str, Tensor]
 """What a posterior knows beyond the network's own weights, by name."""
@@ -34,10 +56,46 @@ class Job:
     """Whether the network's weights are new, so that more of them may be drawn."""
     weights: Tensor | None = None
     """How much each class counts in the likelihood; None for all alike."""
+    validation: Examples | None = None
+    """Labelled examples that are not learned from; a training with patience ends by them."""
+
+    @property
+    def course(self) -> Course:
+        """The epochs and batches of the training."""
+        return self.training.course(len(self.data))
+
+    @property
+    def width_rate(self) -> float:
+        """The first learning rate of a Gaussian's log-deviation, which falls to zero along a cosine.
+
+        It lets a deviation cross its whole range in the training. At the weights' own rate it would
+        stay near its start: 500 steps of .001 are half a nat.
+        """
+        return max(self.training.lr, min(_FASTEST, 2 * _TRAVEL / self.course.steps))
 
     def epochs(self, steps: int) -> int:
-        """How many epochs it takes to make so many steps."""
-        return math.ceil(steps * self.training.epochs / self.training.steps(len(self.data)))
+        """The number of epochs that make so many steps."""
+        return math.ceil(steps / self.course.steps_per_epoch)
+
+    def optimizer(
+        self,
+        parameters: Mapping[str, Parameter],
+        *,
+        decays: Mapping[str, float] | None = None,
+        rates: Mapping[str, float] | None = None,
+        gaussian: Iterable[str] = (),
+    ) -> Plain:
+        """The training's optimizer for these parameters.
+
+        `decays` replaces the training's weight decays, and the layers in `gaussian` have none, because
+        they have a prior of their own; `rates` names parameters with a learning rate of their own,
+        which falls along a cosine.
+        """
+        own = self.training.decays(parameters, len(self.data)) if decays is None else decays
+        layers = tuple(f"{layer}." for layer in gaussian)
+        own = {name: 0.0 if name.startswith(layers) else decay for name, decay in own.items()}
+        groups = grouped(parameters, decays=own, rates=rates or {})
+        return Plain(groups, name=self.training.optimizer, lr=self.training.lr)
 
     @property
     def example(self) -> Tensor:
@@ -81,8 +139,9 @@ def learn(
         terms = extra(number)
         return {**terms, "loss": nll + terms["loss"], "nll": nll}
 
+    early_stop = _early_stop(network, optimizer, job)
     network.train()
-    with torch.random.fork_rng():
+    with torch.random.fork_rng(), threads(training_threads(network, job.example, job.training)):
         torch.manual_seed(derive(job.seed, "train", "network"))
         return train(
             step,
@@ -94,7 +153,62 @@ def learn(
             progress=job.progress,
             prepare=_prepare(job, channels_last),
             ending=ending,
+            early_stop=early_stop,
         )
+
+
+def training_threads(network: nn.Module, example: Tensor, training: Training) -> int:
+    """The number of threads to train with: one where a step is small, otherwise as many as torch has.
+
+    A small operation gains nothing from a second thread, and on a busy machine its threads wait for
+    each other: a training of .3 s then takes half a minute. The rule looks at the network, an item
+    and the batch size alone, so that a run repeats to the bit.
+    """
+    modes = {module: module.training for module in network.modules()}
+    try:
+        network.eval()
+        with torch.no_grad(), FlopCounterMode(display=False) as counter:
+            network(example)
+    finally:
+        for module, mode in modes.items():
+            module.training = mode
+    small = counter.get_total_flops() * training.batch < _LARGE
+    return 1 if small else torch.get_num_threads()
+
+
+def learnable(network: nn.Module) -> dict[str, Parameter]:
+    """The parameters that are not frozen, by name."""
+    return {name: p for name, p in network.named_parameters() if p.requires_grad}
+
+
+def _early_stop(network: nn.Module, optimizer: Optimizer, job: Job) -> EarlyStop | None:
+    """What ends the training by validation data, if it has patience."""
+    if job.training.patience is None:
+        return None
+    if job.validation is None:
+        raise InputError("patience needs validation data: aw.fit(..., validation=(x, y))")
+    held = job.validation
+
+    @torch.no_grad()
+    def loss() -> float:
+        network.eval()
+        parts = torch.split(torch.arange(len(held)), _BATCH)
+        total = sum(float(_loss(network, job, *held.batch(at))) * len(at) for at in parts)
+        network.train()
+        return total / len(held)
+
+    return EarlyStop(network, optimizer, loss, patience=job.training.patience)
+
+
+def _loss(network: nn.Module, job: Job, inputs: Tensor, labels: Tensor) -> Tensor:
+    """What early stopping watches: the mean NLL of the mean weights, or their share of errors."""
+    outputs, labels = network(inputs.to(job.device)), labels.to(job.device)
+    if job.training.watch == "nll":
+        return job.task.nll(outputs, labels)
+    if job.task.name != "classification" or labels.is_floating_point():
+        raise InputError("watch='accuracy' needs one class per item; use watch='nll'")
+    wrong: Tensor = outputs.argmax(dim=1) != labels
+    return wrong.float().mean()
 
 
 def _prepare(job: Job, channels_last: bool) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]:

@@ -34,16 +34,16 @@ def keep_probabilities(network: nn.Module, inputs: Tensor) -> dict[str, float]:
     return found
 
 
-def weight_decays(
-    network: nn.Module, inputs: Tensor, *, length_scale: float, tau: float, count: int
-) -> dict[str, float]:
-    """What to add to each weight's gradient of the mean loss, per unit of the weight.
+def weight_decays(network: nn.Module, inputs: Tensor, *, length_scale: float, count: int) -> dict[str, float]:
+    """What to add to each weight's gradient of the mean NLL, per unit of the weight; nothing for biases.
 
-    Gal and Ghahramani 2016: tau = p l^2 / (2 N lambda) with the penalty lambda |W|^2, whose
-    gradient is 2 lambda W. Biases get none.
+    Gal and Ghahramani 2016: the objective is the NLL of all N labels plus keep l^2 / 2 |M|^2, where
+    the layer computes M (z x) with z in {0, 1}. torch's dropout divides by keep, so its weight is
+    W = keep M, and the penalty l^2 / (2 keep) |W|^2. Their printed lambda = keep l^2 / (2 N tau) belongs
+    to a squared error; the NLL has tau inside already.
     """
     keeps = keep_probabilities(network, inputs)
     return {
-        name: keeps[name] * length_scale**2 / (count * tau) if parameter.ndim > 1 else 0.0
+        name: length_scale**2 / (keeps[name] * count) if parameter.ndim > 1 else 0.0
         for name, parameter in network.named_parameters()
     }

@@ -16,7 +16,7 @@ class Beside:
     def __init__(self, gaussian: IVON, rest: Sequence[Parameter], *, lr: float) -> None:
         self.gaussian = gaussian
         self.rest = AveragedAdam(rest, lr=lr, samples=gaussian.samples)
-        self.samples = gaussian.samples
+        self.samples, self.parts = gaussian.samples, (gaussian, self.rest)
 
     @contextmanager
     def sampling(self) -> Iterator[None]:

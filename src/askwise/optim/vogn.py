@@ -76,6 +76,11 @@ class VOGN(torch.optim.Optimizer):
         self.rest = AveragedAdam(rest, lr=rest_lr, samples=samples)
 
     @property
+    def parts(self) -> tuple[torch.optim.Optimizer, ...]:
+        """The optimizers of the Gaussian weights and of the rest."""
+        return self, self.rest
+
+    @property
     def tau(self) -> float:
         """The weight of the prior at the next step."""
         step, warm_up = self.param_groups[0]["step"], self.param_groups[0]["warm_up"]

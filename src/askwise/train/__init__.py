@@ -2,20 +2,25 @@
 
 from askwise.train.augment import augmented
 from askwise.train.converged import Ending
-from askwise.train.epochs import History, Terms, Training, train
+from askwise.train.early_stop import EarlyStop
+from askwise.train.epochs import History, Terms, train
 from askwise.train.examples import Examples, examples, label_tensor
-from askwise.train.optimizer import Adam, Optimizer
+from askwise.train.optimizer import Optimizer, Plain, grouped
+from askwise.train.training import Course, Training
 
 __all__ = [
-    "Adam",
+    "Course",
+    "EarlyStop",
     "Ending",
     "Examples",
     "History",
     "Optimizer",
+    "Plain",
     "Terms",
     "Training",
     "augmented",
     "examples",
+    "grouped",
     "label_tensor",
     "train",
 ]

@@ -1,8 +1,8 @@
-"""Weight decay as given or from the length-scale, on the weights it belongs to."""
+"""Weight decay from the length-scale, on the weights it belongs to, and the objective it minimises."""
 
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 from zoo import CASES
 
 import askwise as aw
@@ -24,29 +24,62 @@ def test_a_mask_is_carried_over_a_skip_connection() -> None:
     assert keeps["second.weight"] == 1.0
 
 
-def test_the_decay_inverts_gals_formula_for_tau() -> None:
-    network, count, length, tau = aw.nets.gal_cnn(), 50, 0.3, 2.0
-    decays = weight_decays(network, torch.zeros(1, 1, 28, 28), length_scale=length, tau=tau, count=count)
+def test_the_decay_behind_a_dropout_is_the_squared_length_scale_over_keep_and_labels() -> None:
+    decays = weight_decays(aw.nets.gal_cnn(), torch.zeros(1, 1, 28, 28), length_scale=0.3, count=50)
     for name, keep in (("conv1.weight", 1.0), ("dense1.weight", 0.75), ("dense2.weight", 0.5)):
-        penalty = decays[name] / 2  # the gradient of lambda w^2 is 2 lambda w
-        assert keep * length**2 / (2 * count * penalty) == pytest.approx(tau)
+        assert decays[name] == pytest.approx(0.3**2 / (keep * 50))
     assert decays["dense1.bias"] == 0.0
 
 
-def test_weight_decay_shrinks_the_weights() -> None:
-    x, y = torch.randn(40, 6, generator=torch.Generator().manual_seed(0)), torch.arange(40) % 3
-    sizes = []
-    for posterior in (aw.mc_dropout(), aw.mc_dropout(weight_decay=1.0), aw.mc_dropout(length_scale=6.0)):
-        network = aw.nets.mlp(6, 3, dropout=0.3)
-        fitted = aw.fit(network, (x, y), posterior=posterior, training=Training(epochs=60), start="scratch")
-        sizes.append(fitted.network.dense2.weight.abs().mean().item())
-    assert sizes[1] < sizes[0] / 3
-    assert sizes[2] < sizes[0] / 2
+def closed_form(x: Tensor, y: Tensor, *, keep: float, tau: float, length: float) -> tuple[Tensor, Tensor]:
+    """The weights that minimise Gal's objective, dropout integrated exactly; and under the old decay.
+
+    With masks z / keep on the inputs E (y - w (z x / keep))^2 = (y - w x)^2 + (1 - keep) / keep w^2 x^2.
+    In Gal's own weights m = w / keep the penalty is keep l^2 / 2 m^2.
+    """
+    noise = (1 - keep) / keep * torch.diag(x.square().sum(0))
+    gram = tau * (x.T @ x + noise)
+
+    def solved(precision: float) -> Tensor:
+        return torch.linalg.solve(gram + precision * torch.eye(x.shape[1]).to(x), tau * x.T @ y)
+
+    return solved(keep * length**2 / keep**2), solved(keep * length**2 / tau)
 
 
-def test_two_sources_of_decay_are_refused() -> None:
-    with pytest.raises(InputError, match="weight_decay or length_scale, not both"):
-        aw.mc_dropout(weight_decay=0.1, length_scale=1.0)
+def test_training_under_a_length_scale_finds_the_minimum_of_gals_objective() -> None:
+    rng = torch.Generator().manual_seed(0)
+    x = torch.randn(40, 3, generator=rng)
+    y = x @ torch.tensor([[1.0], [-0.5], [0.3]]) + 0.3 * torch.randn(40, 1, generator=rng)
+    keep, tau, length = 0.5, 4.0, 6.0
+    right, old = closed_form(x, y, keep=keep, tau=tau, length=length)
+    network = nn.Sequential(nn.Dropout(1 - keep), nn.Linear(3, 1, bias=False))
+    fitted = aw.fit(
+        network,
+        (x, y),
+        posterior=aw.mc_dropout(length_scale=length),
+        task=aw.tasks.regression(tau=tau),
+        training=Training(epochs=6000, lr=1e-2, schedule="cosine"),
+    )
+    found = fitted.network[1].weight.detach().T
+    assert (found - right).norm() < 0.03 * right.norm()
+    assert (old - right).norm() > 0.2 * right.norm()  # so the check would see the old decay
+
+
+def test_a_weight_decay_leaves_biases_and_norms_alone() -> None:
+    network = nn.Sequential(nn.Linear(6, 4), nn.BatchNorm1d(4), nn.Dropout(0.2), nn.Linear(4, 3))
+    x, y = torch.zeros(30, 6), torch.zeros(30, dtype=torch.long)  # the likelihood moves the biases alone
+    decay = Training(epochs=100, lr=1e-2, weight_decay=10.0)
+    fitted = aw.fit(network, (x, y), posterior=aw.mc_dropout(), training=decay)
+    assert (fitted.network[1].weight - 1).abs().max() < 0.2  # a decay takes it to nothing in these steps
+    assert fitted.network[0].weight.abs().max() < 0.01
+    assert network[0].weight.abs().max() > 0.2
+
+
+def test_a_length_scale_and_a_prior_of_the_training_are_refused_together() -> None:
+    network, x, y = aw.nets.mlp(6, 3, dropout=0.3), torch.randn(20, 6), torch.arange(20) % 3
+    for prior in (Training(weight_decay=0.1), Training(prior_precision=1.0)):
+        with pytest.raises(InputError, match="length_scale is a prior of its own"):
+            aw.fit(network, (x, y), posterior=aw.mc_dropout(length_scale=1.0), training=prior)
 
 
 def test_batch_norm_in_a_functional_disguise_is_refused() -> None:

@@ -15,7 +15,7 @@ from askwise.bayes.posteriors import point
 from askwise.bayes.reset import reset
 from askwise.bayes.sites import Site
 from askwise.bayes.trace import tensors_of
-from askwise.errors import at_least_zero, positive
+from askwise.errors import positive
 from askwise.seeding import derive
 from askwise.train import History
 from askwise.types import Draws
@@ -23,7 +23,7 @@ from askwise.types import Draws
 
 @dataclass(frozen=True)
 class Config:
-    """How many members, and the weight decay of each; draw number t is member t modulo `members`.
+    """How many members; draw number t is member t modulo `members`.
 
     Predictions take at most `members` draws: more would only repeat them. Member 0 learns as `point`
     does, and stays in the network itself. The others learn in another order of the items, and from
@@ -34,11 +34,9 @@ class Config:
     _: KW_ONLY
     name: ClassVar[str] = "ensemble"
     dropout: ClassVar[bool] = False
-    weight_decay: float = 0.0
 
     def __post_init__(self) -> None:
         positive("members", self.members)
-        at_least_zero("weight_decay", self.weight_decay)
 
     @property
     def distinct(self) -> int:
@@ -49,13 +47,12 @@ class Config:
 def fit(network: nn.Module, config: Config, job: Job) -> Learned:
     """Every learned tensor of every member, [members, ...]; the history is their mean while they learned."""
     start = copy.deepcopy(network)
-    plain = point.Config(weight_decay=config.weight_decay)
     histories, found = [], []
     for number in range(config.members):
         member = network if number == 0 else copy.deepcopy(start)
         seed = job.seed if number == 0 else derive(job.seed, "member", number)
         _begin(member, number, job, seed)
-        histories.append(point.fit(member, plain, replace(job, seed=seed, start={})).history)
+        histories.append(point.fit(member, point.Config(), replace(job, seed=seed, start={})).history)
         found.append({name: tensor.clone() for name, tensor in tensors_of(member).items()})
     learned = [n for n, t in found[0].items() if t.is_floating_point() and _learned(n, network, found)]
     state = {name: torch.stack([tensors[name].contiguous() for tensors in found]) for name in learned}

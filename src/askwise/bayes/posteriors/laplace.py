@@ -18,7 +18,7 @@ from askwise.bayes.learning import Job, Learned, State
 from askwise.bayes.mode import mode
 from askwise.bayes.posteriors import point
 from askwise.bayes.sites import Site
-from askwise.errors import above_zero, at_least_zero, choose, positive
+from askwise.errors import above_zero, choose, positive
 from askwise.math.evidence import highest, log_evidence
 from askwise.seeding import generator
 from askwise.types import Draws
@@ -35,7 +35,7 @@ class Config:
     """The form of the covariance (kron, diag, full) and the prior N(0, 1/prior_precision).
 
     The prior holds for weights and bias of the last layer; where it is not given, the marginal
-    likelihood chooses it. `weight_decay` is that of the network's training, which comes first. Then
+    likelihood chooses it. The network's training comes first. Then
     the last layer is moved to its mode under the prior, on features without dropout: Laplace's
     method is about a mode, and training stops short of it.
 
@@ -51,14 +51,12 @@ class Config:
     dropout: ClassVar[bool] = False
     form: str = "kron"
     prior_precision: float | None = None
-    weight_decay: float = 0.0
     refine: int | None = None
 
     def __post_init__(self) -> None:
         choose("form", self.form, FORMS)
         if self.prior_precision is not None:
             above_zero("prior_precision", self.prior_precision)
-        at_least_zero("weight_decay", self.weight_decay)
         if self.refine:
             positive("refine", self.refine)
 
@@ -68,7 +66,7 @@ def fit(network: nn.Module, config: Config, job: Job) -> Learned:
     name = last_linear(network, job.example, who="laplace")
     layer = linear(network, name)
     refuse_size(config.form, *joined(layer).shape)
-    history = point.fit(network, point.Config(weight_decay=config.weight_decay), job).history
+    history = point.fit(network, point.Config(), job).history
     model = observe(network, name, job)
     start = joined(layer).double()
     precision = config.prior_precision or _best_precision(model, start)

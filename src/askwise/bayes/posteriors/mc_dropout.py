@@ -7,53 +7,41 @@ from typing import ClassVar
 from torch import nn
 
 from askwise.bayes import dropout
-from askwise.bayes.learning import Job, Learned, State, learn
+from askwise.bayes.learning import Job, Learned, State, learn, learnable
 from askwise.bayes.length_scale import weight_decays
 from askwise.bayes.sites import Site
-from askwise.errors import InputError, above_zero, at_least_zero
-from askwise.train import Adam
+from askwise.errors import InputError, above_zero
 from askwise.types import Draws
 
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
-    """Weight decay as given, or from a length-scale and the precision tau of the observations.
+    """Dropout as the network has it, under the training's prior or under that of a length-scale.
 
-    `weight_decay` adds weight_decay * w to the gradient of the mean loss.
+    `length_scale` l is Gal's prior N(0, 1/l^2) of the weights before dropout: a weight decay of
+    l^2 / (keep * number of labels) for a weight behind a dropout that keeps a unit with probability
+    `keep`. The precision tau of the observations belongs to the task: `regression(tau=...)`.
     """
 
     name: ClassVar[str] = "mc_dropout"
     dropout: ClassVar[bool] = True
-    weight_decay: float | None = None
     length_scale: float | None = None
-    tau: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.weight_decay is not None and self.length_scale is not None:
-            raise InputError("mc_dropout takes weight_decay or length_scale, not both")
-        if self.weight_decay is not None:
-            at_least_zero("weight_decay", self.weight_decay)
         if self.length_scale is not None:
             above_zero("length_scale", self.length_scale)
-        above_zero("tau", self.tau)
 
 
 def fit(network: nn.Module, config: Config, job: Job) -> Learned:
     """Weights that maximise the likelihood under dropout, learned in place."""
     if not dropout.find(network, job.example):
         raise InputError("mc_dropout needs a network that calls dropout with p > 0, and this one does not")
-    if config.length_scale is None:
-        decays = dict.fromkeys(dict(network.named_parameters()), config.weight_decay or 0.0)
-    else:
-        decays = weight_decays(
-            network, job.example, length_scale=config.length_scale, tau=config.tau, count=len(job.data)
-        )
-    groups = [
-        {"params": [parameter], "weight_decay": decays[name]}
-        for name, parameter in network.named_parameters()
-        if parameter.requires_grad
-    ]
-    return Learned({}, learn(network, Adam(groups, lr=job.training.lr), job))
+    decays = None
+    if config.length_scale is not None:
+        if job.training.weight_decay or job.training.prior_precision:
+            raise InputError("length_scale is a prior of its own; leave weight_decay and prior_precision out")
+        decays = weight_decays(network, job.example, length_scale=config.length_scale, count=len(job.data))
+    return Learned({}, learn(network, job.optimizer(learnable(network), decays=decays), job))
 
 
 def draw(

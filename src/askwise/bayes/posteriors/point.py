@@ -6,30 +6,22 @@ from typing import ClassVar
 
 from torch import nn
 
-from askwise.bayes.learning import Job, Learned, State, learn
+from askwise.bayes.learning import Job, Learned, State, learn, learnable
 from askwise.bayes.sites import Site
-from askwise.errors import at_least_zero
-from askwise.train import Adam
 from askwise.types import Draws
 
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
-    """One set of weights; `weight_decay` adds weight_decay * w to the gradient of the mean loss."""
+    """One set of weights: the most probable ones under the training's prior."""
 
     name: ClassVar[str] = "point"
-    weight_decay: float = 0.0
     dropout: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        at_least_zero("weight_decay", self.weight_decay)
 
 
 def fit(network: nn.Module, config: Config, job: Job) -> Learned:
     """Weights that maximise the likelihood, learned in place."""
-    learnable = [p for p in network.parameters() if p.requires_grad]
-    groups = [{"params": learnable, "weight_decay": config.weight_decay}]
-    return Learned({}, learn(network, Adam(groups, lr=job.training.lr), job))
+    return Learned({}, learn(network, job.optimizer(learnable(network)), job))
 
 
 def draw(

@@ -14,11 +14,11 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from askwise.bayes.learning import Job, Learned, State, learn
+from askwise.bayes.learning import Job, Learned, State, learn, learnable
 from askwise.bayes.sites import Site
 from askwise.errors import InputError, at_least_zero, positive
 from askwise.seeding import generator
-from askwise.train import Adam, Ending, Optimizer
+from askwise.train import Ending, Optimizer
 from askwise.types import Draws
 
 _BATCH = 256  # items in one pass that measures the statistics of normalisation
@@ -37,7 +37,6 @@ class Config:
     iterates: int = 30
     rank: int = 20
     part: float = 0.5
-    weight_decay: float = 0.0
 
     def __post_init__(self) -> None:
         for word in ("iterates", "rank"):
@@ -45,26 +44,28 @@ class Config:
                 raise InputError(f"{word} must be at least 2: one point has no spread")
         if not 0 < at_least_zero("part", self.part) <= 1:
             raise InputError(f"part is a fraction of the training above 0 and up to 1, not {self.part!r}")
-        at_least_zero("weight_decay", self.weight_decay)
 
 
 def fit(network: nn.Module, config: Config, job: Job) -> Learned:
     """Variances and deviations of every weight; the mean is left in the network's own weights."""
-    learnable = {name: p for name, p in network.named_parameters() if p.requires_grad}
-    steps = job.training.steps(len(job.data))
+    own = learnable(network)
+    if job.training.patience is not None:
+        raise InputError(
+            "swag averages the last part of its training and cannot end early; leave patience out"
+        )
+    steps = job.course.steps
     at = _collected(steps, config)
     if len(at) < 2:
         raise InputError(
             f"swag needs two steps in the last {config.part:g} of training, and all of it has {steps}; "
             "use more epochs or a smaller batch"
         )
-    groups = [{"params": list(learnable.values()), "weight_decay": config.weight_decay}]
-    trail = Trail(Adam(groups, lr=job.training.lr), learnable, at=at, rank=config.rank)
+    trail = Trail(job.optimizer(own), own, at=at, rank=config.rank)
     history = learn(
         network, trail, job, ending=Ending(tail=job.epochs(steps - at.start), moved=trail.end_sooner)
     )
     with torch.no_grad():
-        for name, parameter in learnable.items():
+        for name, parameter in own.items():
             parameter.copy_(trail.mean[name])
     _measure_statistics(network, job)
     return Learned(trail.state(), history)
@@ -96,7 +97,8 @@ class Trail:
     def __init__(
         self, optimizer: Optimizer, parameters: Mapping[str, Tensor], *, at: range, rank: int
     ) -> None:
-        self.samples = optimizer.samples
+        self.samples, self.parts = optimizer.samples, optimizer.parts
+        self.state_dict, self.load_state_dict = optimizer.state_dict, optimizer.load_state_dict
         self.mean = {name: torch.zeros_like(p) for name, p in parameters.items()}
         self._optimizer, self._parameters, self._at = optimizer, parameters, at
         self._squares = {name: torch.zeros_like(p) for name, p in parameters.items()}

@@ -8,7 +8,7 @@ E log sum exp(z) <= log sum exp(z + v / 2). The paper's noise on the logits is l
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from jaxtyping import Float
@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from askwise.bayes.last_layer import joined, last_linear, linear, parted
-from askwise.bayes.learning import Job, Learned, State, learn
+from askwise.bayes.learning import Job, Learned, State, learn, learnable
 from askwise.bayes.place import replaced
 from askwise.bayes.sites import Site
 from askwise.bayes.trace import outputs_of
@@ -24,11 +24,10 @@ from askwise.errors import InputError, above_zero, at_least_zero, choose
 from askwise.math.gaussian import kl
 from askwise.seeding import generator
 from askwise.tasks import Task
-from askwise.train import Adam, Terms
+from askwise.train import Terms
 from askwise.types import Draws
 
 _START = 0.05  # the standard deviation of every weight at first
-_PACE = 10  # times the training's lr, for the covariance: its logarithms have far to go
 _LARGEST = 2**26  # numbers in the covariances of the dense form
 
 
@@ -38,8 +37,7 @@ class Config:
 
     loss = bound on the mean NLL + kl_weight * KL(q||p) / number of labels, over weights and bias of
     the last layer. A kl_weight of 1 is Bayes' rule, under which a network that learns from a few
-    hundred labels gives up on its last layer (300 digits: 82 % against 98 %); the default tempers it.
-    `weight_decay` is that of all other weights.
+    hundred labels gives up on its last layer; the default tempers it.
     """
 
     name: ClassVar[str] = "vbll"
@@ -47,13 +45,11 @@ class Config:
     form: str = "diag"
     prior_std: float = 0.1
     kl_weight: float = 0.03
-    weight_decay: float = 0.0
 
     def __post_init__(self) -> None:
         choose("form", self.form, ("diag", "dense"))
         above_zero("prior_std", self.prior_std)
         at_least_zero("kl_weight", self.kl_weight)
-        at_least_zero("weight_decay", self.weight_decay)
 
 
 def fit(network: nn.Module, config: Config, job: Job) -> Learned:
@@ -61,12 +57,6 @@ def fit(network: nn.Module, config: Config, job: Job) -> Learned:
     name = last_linear(network, job.example, who="vbll")
     layer = GaussianOutputs(linear(network, name), _start(network, name, config, job))
     correction = _correction(job.task, layer, outputs_of(network, job.example).shape[1])
-    rest = [p for p in network.parameters() if p.requires_grad and all(p is not q for q in layer.mean)]
-    groups: list[dict[str, Any]] = [
-        {"params": rest, "weight_decay": config.weight_decay},
-        {"params": list(layer.mean)},
-        {"params": [layer.factor], "lr": _PACE * job.training.lr},
-    ]
 
     def nll(outputs: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
         return job.task.nll(outputs, labels, weights) + correction(outputs, labels)
@@ -77,7 +67,9 @@ def fit(network: nn.Module, config: Config, job: Job) -> Learned:
 
     bounded = replace(job, task=replace(job.task, nll=nll))
     with replaced(network, {name: layer}):
-        history = learn(network, Adam(groups, lr=job.training.lr), bounded, extra=divergence)
+        rates = {f"{name}.factor": job.width_rate}
+        optimizer = job.optimizer(learnable(network), rates=rates, gaussian=[name])
+        history = learn(network, optimizer, bounded, extra=divergence)
     return Learned({f"{name}.factor": layer.factor.detach().clone()}, history)
 
 

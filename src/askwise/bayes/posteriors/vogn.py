@@ -63,7 +63,7 @@ class Config:
 def fit(network: nn.Module, config: Config, job: Job) -> Learned:
     """The deviation of every Gaussian weight; the means are learned in the network's own weights."""
     lr = _LR * job.training.lr if config.lr is None else config.lr
-    warm_up = round(config.warm_up * job.training.steps(len(job.data)))
+    warm_up = round(config.warm_up * job.course.steps)
     optimizer = VOGN(
         network,
         lr=lr,

@@ -1,0 +1,156 @@
+"""How long, how fast and under which prior a network learns."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+
+from torch import Tensor
+
+from askwise.errors import InputError, at_least_zero, choose, positive
+from askwise.train.augment import AUGMENTATIONS, Augmentation
+
+EPOCHS, MIN_STEPS = 50, 500  # of a training that names neither
+OPTIMIZERS = ("adam", "adamw", "sgd")
+WATCHED = ("nll", "accuracy")
+
+
+def constant(_done: float) -> float:
+    """The same learning rate throughout."""
+    return 1.0
+
+
+def cosine(done: float) -> float:
+    """From the whole learning rate to none, along half a cosine (Loshchilov and Hutter 2017)."""
+    return (1 + math.cos(math.pi * done)) / 2
+
+
+def step(done: float) -> float:
+    """A tenth of the learning rate after half of the steps, a hundredth after three quarters."""
+    return 1.0 if done < 0.5 else 0.1 if done < 0.75 else 0.01
+
+
+SCHEDULES: dict[str, Callable[[float], float]] = {"constant": constant, "cosine": cosine, "step": step}
+"""The share of the learning rate by how much of the training is done, from 0 to 1."""
+
+
+@dataclass(frozen=True)
+class Course:
+    """The epochs of one training; each makes `passes` over the examples in batches of these sizes."""
+
+    epochs: int
+    passes: int
+    sizes: Sequence[int]
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """The number of optimiser steps in an epoch."""
+        return self.passes * len(self.sizes)
+
+    @property
+    def steps(self) -> int:
+        """The number of optimiser steps, unless the training ends early."""
+        return self.epochs * self.steps_per_epoch
+
+
+@dataclass(frozen=True)
+class Training:
+    """How a network learns from labelled examples.
+
+    Length: `epochs` passes over the examples and at least `min_steps` optimiser steps; where the
+    labels are few an epoch passes over them several times. By default that is 50 epochs and 500
+    steps; `epochs` alone means exactly so many passes. `patience` ends the training when the
+    validation data (`aw.fit(..., validation=(x, y))`) have not improved for so many epochs, and
+    restores the best weights; `watch` says by what: nll, or accuracy. `converged`, say .01, ends it
+    when ten epochs improved the loss by no more than that fraction of its fall since the first, and
+    never within the first twenty.
+
+    Pace: `optimizer` is adam, adamw or sgd (momentum .9), `schedule` of the learning rate constant,
+    cosine or step.
+
+    Prior: `prior_precision` p is the Gaussian prior N(0, 1/p) of deterministic weights, a weight
+    decay of p / number of labels; a table such as {"dense1": 7.0} names layers. `weight_decay` is a
+    decay that does not depend on the number of labels, as torch's optimisers have it. Biases and
+    normalisation have neither.
+
+    `balance="weights"` makes rare classes count more, `"resample"` draws their examples more often.
+    `augment` names changes to every batch (flip, shift, noise: one or several), or is a function
+    (inputs, labels, rng) -> (inputs, labels) of one's own.
+    """
+
+    epochs: int | None = None
+    batch: int = 64
+    lr: float = 1e-3
+    _: KW_ONLY
+    min_steps: int | None = None
+    optimizer: str = "adam"
+    schedule: str = "constant"
+    weight_decay: float = 0.0
+    prior_precision: float | Mapping[str, float] = 0.0
+    patience: int | None = None
+    watch: str = "nll"
+    balance: str | None = None
+    augment: str | Sequence[str] | Augmentation | None = None
+    converged: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("epochs", "min_steps", "patience"):
+            if getattr(self, name) is not None:
+                positive(name, getattr(self, name))
+        positive("batch", self.batch)
+        if not self.lr > 0:
+            raise InputError(f"lr must be above 0, not {self.lr!r}")
+        choose("optimizer", self.optimizer, OPTIMIZERS)
+        choose("schedule", self.schedule, SCHEDULES)
+        choose("watch", self.watch, WATCHED)
+        at_least_zero("weight_decay", self.weight_decay)
+        for value in self._precisions().values():
+            at_least_zero("prior_precision", value)
+        if self.converged is not None and at_least_zero("converged", self.converged) >= 1:
+            raise InputError(f"converged is a fraction of the loss's fall, below 1, not {self.converged!r}")
+        if self.balance is not None:
+            choose("balance", self.balance, ("weights", "resample"))
+        if self.augment is not None and not callable(self.augment):
+            names = (self.augment,) if isinstance(self.augment, str) else tuple(self.augment)
+            for name in names:
+                choose("augmentation", name, AUGMENTATIONS)
+            object.__setattr__(self, "augment", names or None)
+
+    def course(self, count: int) -> Course:
+        """The epochs and batches of learning from `count` examples."""
+        epochs = EPOCHS if self.epochs is None else self.epochs
+        least = self.min_steps or (MIN_STEPS if self.epochs is None else 0)
+        sizes = even_sizes(count, self.batch)
+        return Course(epochs, max(1, math.ceil(least / (epochs * len(sizes)))), sizes)
+
+    def decays(self, parameters: Mapping[str, Tensor], count: int) -> dict[str, float]:
+        """The weight decay of every parameter, by name, when there are `count` labels."""
+        found = {name: self.weight_decay if p.ndim > 1 else 0.0 for name, p in parameters.items()}
+        for layer, precision in self._precisions().items():
+            own = [name for name, p in parameters.items() if p.ndim > 1 and _within(name, layer)]
+            if precision and layer and not own:
+                layers = dict.fromkeys(
+                    name.rpartition(".")[0] for name, p in parameters.items() if p.ndim > 1
+                )
+                choose("layer in prior_precision", layer, layers)
+            for name in own:
+                found[name] += precision / count
+        return found
+
+    def _precisions(self) -> Mapping[str, float]:
+        """The prior precision by layer; the empty name stands for all."""
+        given = self.prior_precision
+        return given if isinstance(given, Mapping) else {"": given}
+
+
+def even_sizes(count: int, batch: int) -> list[int]:
+    """Batch sizes of one pass, as even as can be.
+
+    A last batch of two items would move the weights as far as one of sixty-four, and accuracy would
+    dip wherever the number of labels is just above a multiple of the batch.
+    """
+    batches = math.ceil(count / batch)
+    return [count // batches + (number < count % batches) for number in range(batches)]
+
+
+def _within(name: str, layer: str) -> bool:
+    return not layer or name.startswith(f"{layer}.")
