@@ -58,3 +58,9 @@ def test_small_scores_keep_their_digits():
 def test_nested_settings_become_lines():
     values = {"a": {"b": {"c": 1}, "d": None}, "e": ["x", 2], "f": {}, "g": []}
     assert wording.flat(values) == [("a.b.c", "1"), ("a.d", "–"), ("e", "x, 2"), ("f", "–"), ("g", "–")]
+
+
+def test_labels_for_validation_count_in_a_total():
+    assert wording.total(240, validation=100) == "240 labels + 100 for validation"
+    assert wording.total(1240) == "1,240 labels"
+    assert wording.total(1) == "1 label"

@@ -20,6 +20,12 @@ def count(value: Number) -> str:
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
 
 
+def total(labels: int, *, validation: int = 0) -> str:
+    """All labels that somebody had to give, e.g. `240 labels + 100 for validation`."""
+    unit = "label" if labels == 1 else "labels"
+    return f"{count(labels)} {unit}" + (f" + {count(validation)} for validation" if validation else "")
+
+
 def labels(found: Cost) -> str:
     """The median of a cost; never reached is more than the budget."""
     return f">{NARROW}{count(found.budget)}" if math.isinf(found.median) else count(found.median)
