@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 from statistics import fmean
 
 import numpy as np
@@ -120,6 +121,20 @@ def test_the_median_over_seeds_counts_a_seed_that_never_arrives_as_infinite():
     assert cost(0.9, curve(FAST, SLOW, NEVER)) == Cost(50, 30, math.inf, 50)
     assert cost(0.9, curve(FAST, NEVER)).median == math.inf
     assert cost(0.9, curve(FAST, SLOW)).median == 40
+
+
+def test_first_hits_have_a_median_of_their_own():
+    assert cost(0.9, curve(FAST, SLOW, NEVER), by=first_hit) == Cost(30, 10, math.inf, 50)
+
+
+def test_labels_for_validation_count_in_what_a_target_cost_and_in_what_was_saved():
+    fast, slow = (
+        replace(curve(row), validation=100) for row in ([0.1, 0.9, 0.9, 0.9, 0.9], [0.1, 0.1, 0.9, 0.9, 0.9])
+    )
+    assert cost(0.9, fast) == Cost(140, 140, 140, 150)
+    assert saving(cost(0.9, fast), cost(0.9, slow)).fraction == pytest.approx(1 - 140 / 150)
+    control = saving(*(cost(0.9, replace(one, validation=0)) for one in (fast, slow)))
+    assert control.fraction == pytest.approx(1 - 40 / 50)  # what a run without them would claim
 
 
 def test_half_the_labels_are_half_saved():

@@ -1,10 +1,11 @@
 """What learning curves say: how many labels an accuracy costs, and how many were saved."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean, median
+from typing import TypeAlias
 
 from askwise.errors import InputError
 from askwise.report.content import Curve
@@ -56,9 +57,13 @@ def area(labels: Sequence[int], accuracies: Sequence[Number], *, budget: int) ->
     return math.fsum(pieces) / (budget - labels[0])
 
 
+Reached: TypeAlias = Callable[[Number, Sequence[int], Sequence[Number]], int | None]
+"""When a curve is at a target: `labels_to` or `first_hit`."""
+
+
 @dataclass(frozen=True)
 class Cost:
-    """Labels to a target over the seeds of a curve; infinite where it was not reached."""
+    """Labels in all to a target over the seeds of a curve; infinite where it was not reached."""
 
     median: Number
     low: Number
@@ -66,14 +71,15 @@ class Cost:
     budget: int
 
 
-def cost(target: Number, curve: Curve) -> Cost:
+def cost(target: Number, curve: Curve, *, by: Reached = labels_to) -> Cost:
     """The median, smallest and largest number of labels to the target over the seeds.
 
-    A seed that never arrives counts as infinitely many, so that it cannot improve the median.
+    Labels for validation count too. A seed that never arrives counts as infinitely many, so that it
+    cannot improve the median.
     """
-    found = [labels_to(target, curve.labels, row) for row in curve.accuracy]
-    needed = [math.inf if count is None else float(count) for count in found]
-    return Cost(median(needed), min(needed), max(needed), curve.labels[-1])
+    found = [by(target, curve.labels, row) for row in curve.accuracy]
+    needed = [math.inf if count is None else float(count + curve.validation) for count in found]
+    return Cost(median(needed), min(needed), max(needed), curve.labels[-1] + curve.validation)
 
 
 @dataclass(frozen=True)
