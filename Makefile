@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PEERS := .venv-peers
 EXAMPLES := images text_tags uci masks super_resolution gan own_network vogn_loop
 
-.PHONY: test check demo slow examples bench bench-short peers clean
+.PHONY: test check demo slow examples results results-tables results-list bench bench-short peers clean
 .DEFAULT_GOAL := test
 
 $(VENV)/.installed: pyproject.toml constraints.txt
@@ -34,6 +34,19 @@ examples: $(VENV)/.installed
 
 slow: $(VENV)/.installed
 	$(BIN)/python -m pytest -n 2 -m slow
+
+# Every experiment of results/, in order of priority. Stopped anywhere, it goes on; ONLY=digits,uci for some.
+JOBS ?= 1
+QUEUE := OMP_NUM_THREADS=1 $(BIN)/python benchmarks/results.py $(if $(ONLY),--only $(ONLY))
+
+results: $(VENV)/.installed
+	$(QUEUE) --jobs $(JOBS)
+
+results-tables: $(VENV)/.installed
+	$(QUEUE) --tables
+
+results-list: $(VENV)/.installed
+	$(QUEUE) --list
 
 # The peers, in an environment of their own; without their dependencies, which would pull torchvision.
 peers: $(PEERS)/.installed

@@ -18,11 +18,12 @@ import time
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from provenance import commit
 from speed.bench import Bench
 from speed.finding import Finding, recorded
 from speed.line import failed
 from speed.process import HERE, ContestantError
-from speed.record import append, code, finished
+from speed.record import append, finished
 from speed.report import write
 from speed.rows import ROWS
 from speed.sizes import FORMS, Sizes
@@ -36,7 +37,7 @@ def main() -> None:
     out = options.out or HERE.parent / ("results" if form == "full" else f".runs/bench-{form}")
     out.mkdir(parents=True, exist_ok=True)
     sizes, file = _sizes(form, options), out / "bench.jsonl"
-    like = {"commit": code(), "threads": options.threads, "sizes": json.loads(json.dumps(asdict(sizes)))}
+    like = {"commit": commit(), "threads": options.threads, "sizes": json.loads(json.dumps(asdict(sizes)))}
     done = {} if options.again or like["commit"].endswith("-dirty") else finished(file, like)
     done = {name: one for name, one in done.items() if recorded(one).complete}
     began = time.time()

@@ -1,19 +1,19 @@
-"""MNIST to 200 labels: Gal's CNN with MC dropout and with a Bayesian last layer, beside the paper.
+"""MNIST to 200 labels: Gal's CNN with MC dropout and with a Bayesian last layer, beside the paper."""
 
-    ASKWISE_DATA=DIR python benchmarks/mnist.py      interrupted, it goes on
-
-Runs are kept in `.runs/mnist`; results/mnist.{json,md,png} are written anew from all finished ones.
-"""
-
-import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from comparison import Comparison, compare
+from jobs import curves, tables
+from jobs.experiment import Experiment, Key, Row
 
+import askwise as aw
 from askwise.demo import Protocol
 
-PAPER = {"random": 255, "bald": 145, "variation_ratios": 120}  # Gal et al. 2017, images to 10 % test error
-BBB = {"name": "bbb", "last": 1}
+SEEDS = range(3)
+METHODS = ("random", "bald", "variation_ratios")
+BASELINE = "random"
+PAPER = {"random": 255, "bald": 145, "variation_ratios": 120}  # Gal et al. 2017: acquired after the first 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,23 +31,53 @@ class Mnist(Protocol):
     pool_subset: int = 2000
 
 
-def main() -> None:
-    methods = list(PAPER)
-    compare(
-        Comparison(
-            name="mnist",
-            title="MNIST to 200 labels",
-            protocols={"mc_dropout": Mnist(posterior={"name": "mc_dropout"}), "BNN-1": Mnist(posterior=BBB)},
-            methods=methods,
-            seeds="0-2",
-            note="New weights every round; 20 random initial labels, 10 more each round; accuracy of the mean of "
-            "100 draws on the 10,000 test images. Gal et al. 2017 report "
-            + ", ".join(f"{count} ({name})" for name, count in PAPER.items())
-            + " acquired images to 10 % error with MC dropout, all of the pool scored, weight decay chosen on 100 "
-            "validation points; no weight decay here. The 20 initial labels count here; the paper does not say.",
-        )
-    )
+PROTOCOLS = {
+    "mc_dropout": Mnist(posterior={"name": "mc_dropout"}),
+    "BNN-1": Mnist(posterior={"name": "bbb", "last": 1}),
+}
+ABOUT = (
+    "New weights every round; 20 random initial labels, 10 more each round; accuracy of the mean of 100 draws on the "
+    "10,000 test images; no validation labels, no weight decay. Gal et al. 2017 report "
+    + ", ".join(f"{count} ({name})" for name, count in PAPER.items())
+    + " images to 10 % error with MC dropout, acquired after 100 initial ones, all of the pool scored, weight decay chosen "
+    "on 100 validation points."
+)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def run(key: Key, scratch: Path) -> dict[str, object]:
+    """The curve of one posterior, method and seed."""
+    protocol = PROTOCOLS[str(key["posterior"])]
+    return curves.run(protocol, str(key["method"]), int(key["seed"]), scratch)
+
+
+def write(rows: Sequence[Row], folder: Path) -> None:
+    """results/mnist.md and .png."""
+    lines = ["# MNIST to 200 labels", "", ABOUT, "", tables.ABOUT.format(units="seeds"), ""]
+    groups: dict[str, Sequence[Row]] = {}
+    for name, protocol in PROTOCOLS.items():
+        own = [row for row in rows if row["posterior"] == name]
+        if own:
+            lines += [f"## {name}", "", *curves.areas(own, budget=protocol.budget, baseline=BASELINE)]
+            lines += [curves.TARGET_NOTE, "", *curves.costs(own, budget=protocol.budget)]
+        for method in METHODS:
+            if mine := [row for row in own if row["method"] == method]:
+                groups[f"{method}, {name}"] = mine
+    tables.save(folder / "mnist.md", [*lines, *tables.footer(rows), "![Learning curves](mnist.png)", ""])
+    curves.picture(groups, folder / "mnist.png", title="MNIST to 200 labels: mean and range over the seeds")
+
+
+EXPERIMENT = Experiment(
+    name="mnist",
+    about="learning curves to 200 labels, 3 seeds (the papers' issue has more)",
+    jobs=[
+        {"posterior": posterior, "method": method, "seed": seed}
+        for seed in SEEDS
+        for posterior in PROTOCOLS
+        for method in METHODS
+    ],
+    settings=lambda key: curves.settings(PROTOCOLS[str(key["posterior"])]),
+    run=run,
+    tables=write,
+    seconds=900,
+    ready=lambda: aw.data.load("mnist"),
+)

@@ -1,24 +1,19 @@
-"""The eight networks of Zeng et al. 2018: one network, eight placements, 1,000 MNIST labels.
+"""The eight networks of Zeng et al. 2018: one network, eight placements, 1,000 random MNIST labels, ten seeds."""
 
-    python benchmarks/placements.py --data DIR          # a folder with mnist/*.gz, or fetched data
-
-Each placement runs in a process of its own and appends a line to results/placements.jsonl; finished
-ones are skipped, so the run can be stopped and started again. The table is results/placements.md.
-"""
-
-import argparse
-import json
-import resource
-import subprocess
-import sys
 import time
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import torch
-from torchmetrics.functional.classification import multiclass_calibration_error
+from jobs import tables
+from jobs.experiment import Experiment, Key, Row, options
+from jobs.tables import Measure
 
 import askwise as aw
-from askwise.engine import Local
+from askwise.loop.measure import measure
+from askwise.seeding import derive, generator
 
 PLACEMENTS = {
     "BNN": aw.bbb(all=True),
@@ -30,133 +25,100 @@ PLACEMENTS = {
     "BNN3": aw.bbb(first=3),
     "CNN": aw.point(),
 }
-LABELS, EPOCHS, TEST_DRAWS, SCORED, DRAWS, SEED = 1000, 50, 20, 1000, 100, 0
-TIMED_EPOCHS = 3
-PROTOCOL = (
-    f"Gal's CNN, {LABELS} random training images (seed {SEED}), Adam 1e-3, batch 64, {EPOCHS} epochs from new "
-    f"weights, rho ~ N(-3, 0.1), prior N(0, 1), KL weight 1, biases deterministic, dropout off at prediction; "
-    f"accuracy, NLL and ECE (15 bins) of the mean of {TEST_DRAWS} draws on the 10,000 test images. Apart from "
-    f"that, in CPU seconds of one thread: an epoch, the mean of {TIMED_EPOCHS}, and BALD of {SCORED:,} images "
-    f"under {DRAWS} draws; memory: what fitting and scoring add to the peak of the process"
+SEEDS = range(10)
+BASELINE = "BNN"  # the paper's claims are about it
+LABELS, DRAWS = 1000, 20
+TRAINING: dict[str, Any] = {"epochs": 50, "batch": 64, "lr": 1e-3}
+MEASURES = (
+    Measure(key="accuracy", title="accuracy, %", write="{:.2f}", factor=100.0, high=True),
+    Measure(key="nll", title="NLL"),
+    Measure(key="ece", title="ECE, 15 bins"),
 )
-RESULTS = Path(__file__).parent.parent / "results"
+ABOUT = (
+    f"Gal's CNN, {LABELS:,} training images drawn by the seed, new weights from the seed, training "
+    f"{TRAINING}; bbb with its defaults at each placement (biases deterministic, dropout off at prediction). The mean of "
+    f"{DRAWS} draws on the 10,000 test images. Labels, first weights and draws of a seed are the same for all eight. "
+    "Nothing was chosen on the test images. Zeng et al. compare after active learning to about 1,000 labels, over three "
+    "trials; here the labels are random, so only the placement differs."
+)
 
 
-def fitted_on(name: str, data: aw.data.Dataset, epochs: int) -> tuple[aw.Fitted, torch.Tensor]:
-    """A placement trained on the labelled images, and the images to score."""
-    chosen = torch.randperm(len(data.train_x), generator=torch.Generator().manual_seed(SEED))
-    labelled, pool = chosen[:LABELS], chosen[LABELS : LABELS + SCORED]
+@cache
+def data() -> aw.data.Dataset:
+    """MNIST, read once for all jobs of a process."""
+    return aw.data.load("mnist")
+
+
+def run(key: Key, _: Path) -> dict[str, Any]:
+    """How good one placement is, and what it costs in CPU seconds."""
+    seed, images = int(key["seed"]), data()
+    chosen = torch.randperm(len(images.train_x), generator=generator(seed, "placements", "labels"))[:LABELS]
+    start = time.process_time()
     fitted = aw.fit(
         aw.nets.gal_cnn(),
-        (data.train_x[labelled], data.train_y[labelled]),
-        posterior=PLACEMENTS[name],
-        training=aw.Training(epochs=epochs),
+        (images.train_x[chosen], images.train_y[chosen]),
+        posterior=PLACEMENTS[str(key["placement"])],
+        training=aw.Training(**TRAINING),
         start="scratch",
-        seed=SEED,
+        seed=derive(seed, "placements", "fit"),
     )
-    return fitted, data.train_x[pool]
-
-
-def quality(name: str, data: aw.data.Dataset) -> dict[str, object]:
-    """How good one placement is."""
-    fitted, _ = fitted_on(name, data, EPOCHS)
-    mean = aw.predict(fitted, data.test_x, draws=TEST_DRAWS).mean
-    right = mean.gather(1, data.test_y[:, None])[:, 0]
+    learned = time.process_time()
+    found = aw.predict(fitted, images.test_x, draws=DRAWS, seed=derive(seed, "placements", "draws"))
+    done = time.process_time()
+    told = measure(found.mean, images.test_y)
     return {
-        "accuracy": (mean.argmax(1) == data.test_y).float().mean().item(),
-        "nll": -right.log().mean().item(),
-        "ece": multiclass_calibration_error(mean, data.test_y, num_classes=10, n_bins=15).item(),
-        "parameters": sum(t.numel() for t in fitted.tensors().values()),
-        "gaussian_weights": sum(t.numel() for t in fitted.state.values()),
+        **{name: told[name] for name in ("accuracy", "nll", "brier", "ece")},
+        "parameters": sum(tensor.numel() for tensor in fitted.tensors().values()),
+        "gaussian_scales": sum(tensor.numel() for tensor in fitted.state.values()),
+        "form": next(iter(fitted.programs.values())).form,
+        "training_cpu_s": learned - start,
+        "prediction_cpu_s": done - learned,
         "last_epoch": fitted.history[-1],
     }
 
 
-def speed(name: str, data: aw.data.Dataset) -> dict[str, object]:
-    """How long one placement takes, in CPU seconds, which other work on the machine hardly changes."""
-    before = _peak_mb()
-    start = time.process_time()
-    fitted, pool = fitted_on(name, data, TIMED_EPOCHS)
-    epoch = (time.process_time() - start) / TIMED_EPOCHS
-    aw.score_pool(fitted, pool[:1], "bald", draws=DRAWS)  # builds the program
-    start = time.process_time()
-    aw.score_pool(fitted, pool, "bald", draws=DRAWS, engine=Local(processes=1))  # its time is all ours
-    return {
-        "epoch_s": epoch,
-        "scoring_s": time.process_time() - start,
-        "memory_mb": _peak_mb() - before,
-        "form": next(iter(fitted.programs.values())).form,
-    }
-
-
-MEASURES = {"quality": quality, "speed": speed}
-
-
-def _peak_mb() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
-def table(rows: list[dict[str, object]]) -> str:
-    """The rows as Markdown, in the paper's order."""
-    commits = sorted({str(row["commit"])[:12] for row in rows})
-    lines = [
-        "# The eight placements on 1,000 MNIST labels",
+def write(rows: Sequence[Row], folder: Path) -> None:
+    """results/placements.md."""
+    lines = ["# The eight placements on 1,000 MNIST labels", "", ABOUT, ""]
+    lines += [tables.ABOUT.format(units="seeds"), ""]
+    for one in MEASURES:
+        lines += [f"## {one.title}", ""]
+        lines += tables.differences(tables.of(rows, one.key, by="placement"), one, baseline=BASELINE)
+    lines += [
+        "## Cost",
         "",
-        f"Command: `python benchmarks/placements.py --data DIR`; commits {', '.join(commits)} (each row of "
-        "`placements.jsonl` names its own).",
-        "",
-        f"Protocol: {PROTOCOL}.",
-        "",
-        "The quality rows first carried wall-clock times too, taken on a busy machine; those were taken out of "
-        "`placements.jsonl` and measured again as CPU seconds (the speed rows).",
-        "",
-        "| placement | accuracy % | NLL | ECE | parameters | of these Gaussian scales | memory MB | epoch s "
-        "| scoring s | suffix |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        f"CPU seconds of one thread: training, and prediction of 10,000 images under {DRAWS} draws.",
     ]
+    lines += [
+        "",
+        "| placement | parameters | of these Gaussian scales | training s | prediction s | suffix |",
+    ]
+    lines += ["|---|---|---|---|---|---|"]
     for name in PLACEMENTS:
-        found = [row for row in rows if row["placement"] == name]
-        if {row["measure"] for row in found} == set(MEASURES):
-            r = {key: value for row in found for key, value in row.items()}
-            lines.append(
-                f"| {name} | {100 * r['accuracy']:.2f} | {r['nll']:.3f} | {r['ece']:.3f} | {r['parameters']:,} "
-                f"| {r['gaussian_weights']:,} | {r['memory_mb']:.0f} | {r['epoch_s']:.2f} "
-                f"| {r['scoring_s']:.2f} | {r['form']} |"
-            )
-    return "\n".join([*lines, ""])
+        own = [row for row in rows if row["placement"] == name]
+        if own:
+            spent = [
+                tables.mean_and_error([row[part] for row in own], "{:.1f}")
+                for part in ("training_cpu_s", "prediction_cpu_s")
+            ]
+            sizes = f"{own[0]['parameters']:,} | {own[0]['gaussian_scales']:,}"
+            lines.append(f"| {name} | {sizes} | {' | '.join(spent)} | {own[0]['form']} |")
+    tables.save(folder / "placements.md", [*lines, "", *tables.footer(rows)])
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data")
-    parser.add_argument("--one", nargs=2, metavar=("MEASURE", "PLACEMENT"), help="print a single line")
-    options = parser.parse_args()
-    if options.one:
-        measure, name = options.one
-        torch.set_num_threads(1)
-        found = MEASURES[measure](name, aw.data.load("mnist", data_dir=options.data))
-        commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True).stdout.strip()
-        print(
-            json.dumps(
-                {"placement": name, "measure": measure, **found, "commit": commit, "torch": torch.__version__}
-            )
-        )
-        return
-    path = RESULTS / "placements.jsonl"
-    done = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-    for measure in MEASURES:
-        for name in PLACEMENTS:
-            if (name, measure) in {(row["placement"], row["measure"]) for row in done}:
-                continue
-            command = [sys.executable, __file__, "--one", measure, name]
-            command += ["--data", options.data] if options.data else []
-            line = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-            done.append(json.loads(line))
-            with path.open("a") as file:
-                file.write(line + "\n")
-            print(line, flush=True)
-    (RESULTS / "placements.md").write_text(table(done))
-
-
-if __name__ == "__main__":
-    main()
+EXPERIMENT = Experiment(
+    name="placements",
+    about="Zeng's eight networks on 1,000 MNIST labels, 10 seeds",
+    jobs=[{"placement": name, "seed": seed} for seed in SEEDS for name in PLACEMENTS],
+    settings=lambda key: {
+        "network": "gal_cnn",
+        "labels": LABELS,
+        "draws": DRAWS,
+        "training": options(aw.Training(**TRAINING)),
+        "posterior": options(PLACEMENTS[str(key["placement"])]),
+    },
+    run=run,
+    tables=write,
+    seconds=200,
+    ready=data,
+)

@@ -1,225 +1,242 @@
-"""Pruning LeNet-5 on MNIST: accuracy by sparsity for two criteria, and smaller networks without whole filters.
+"""Pruning LeNet-5 on MNIST, ten seeds: is the signal-to-noise ratio a better criterion than the size of a weight?"""
 
-    ASKWISE_DATA=DIR python benchmarks/pruning.py                     interrupted, it goes on
-    ... --images 2000 --epochs 1                                      a trial that writes no results
-
-Starts from the models of benchmarks/lenet.py, and trains them if they are not there. Every finished
-measurement is a line of `.runs/pruning/seedN.jsonl`; results/pruning.{json,md,png} are written from them.
-"""
-
-import argparse
-import json
-import statistics
-import time
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import torch
-from lenet import BATCH, EPOCHS, HERE, LR, RESULTS, Case, mnist, quality, trained
+from jobs import tables
+from jobs.experiment import Experiment, Key, Row, digest, options, plain
+from jobs.tables import Measure
 from matplotlib.figure import Figure
 from provenance import commit
 from torch.utils.flop_counter import FlopCounterMode
 
 import askwise as aw
-from askwise.engine import Local
+from askwise.loop.measure import measure
+from askwise.report.figure import COLOURS
+from askwise.seeding import derive
 
+SEEDS = range(10)
 SPARSITIES = (0.0, 0.5, 0.75, 0.9, 0.95, 0.98)
-FRACTIONS = (0.25, 0.5, 0.75)
-CRITERIA = (("bbb", "snr"), ("bbb", "l1"), ("point", "l1"))
-DRAWS, TIMED, REPEATS, TUNED = 20, 1000, 9, 1
-COLOURS = {("bbb", "snr"): "#00629e", ("bbb", "l1"): "#c45200", ("point", "l1"): "#00805e"}
-PROTOCOL = (
-    f"The models `bbb` and `point` of benchmarks/lenet.py. Unstructured: the lowest weights of all layers together, "
-    f"by |mean| / std (snr) or |mean| (l1), are zero in every draw; no training after it. Filters: the lowest "
-    f"fraction of the filters of both convolutions and of the units of both hidden layers, by the mean of the "
-    f"same scores, is removed; then {TUNED} more epoch of the same training (Adam {LR:g} anew, batch {BATCH}). Test "
-    f"images: 10,000, mean of {DRAWS} draws. FLOPs: multiplications and additions of one pass of one image. Time: "
-    f"aw.predict of {TIMED:,} images under {DRAWS} draws, CPU seconds of one thread, smaller and whole network in "
-    f"turn {REPEATS} times; the median ratio (lowest to highest)"
+FRACTIONS = (0.25, 0.5, 0.75)  # of filters and units
+POSTERIORS = {"bbb": aw.bbb(all=True, prior_std=0.1), "point": aw.point()}
+CRITERIA = {"bbb": ("snr", "l1"), "point": ("l1",)}
+BASELINE = "bbb, l1"
+TRAINING: dict[str, Any] = {"epochs": 10, "batch": 256, "lr": 1e-3}
+TUNING: dict[str, Any] = {**TRAINING, "epochs": 1}
+DRAWS = 20
+ACCURACY = Measure(key="accuracy", title="accuracy, %", write="{:.2f}", factor=100.0, high=True)
+NLL = Measure(key="nll", title="NLL")
+ABOUT = (
+    "LeNet-5 (6 and 16 filters, 400-120-84-10, relu, max-pooling; 28 x 28 images padded to 32 x 32) learns from all "
+    f"60,000 training images, {TRAINING}; bbb: every layer Gaussian with the prior N(0, 0.1^2), otherwise the "
+    "library's defaults. Weights: the lowest of all layers together, by |mean| / std (snr) or |mean| (l1), are zero in "
+    "every draw, without training after it. Filters: the lowest fraction of the filters of both convolutions and of the "
+    "units of both hidden layers, by the mean of the same scores, is removed; then one more epoch. Measured on the "
+    f"10,000 test images under the mean of {DRAWS} draws. Both criteria prune the same model of a seed. Nothing was "
+    "chosen on the test images."
 )
 
 
-def flops(fitted: aw.Fitted, item: torch.Tensor) -> int:
-    """Floating-point operations of one pass of one item."""
+@cache
+def data() -> aw.data.Dataset:
+    """MNIST, read once for all jobs of a process."""
+    return aw.data.load("mnist")
+
+
+def model(posterior: str, seed: int, scratch: Path) -> aw.Fitted:
+    """The model of a posterior and seed: trained, or as the other job of the same code has trained it."""
+    wanted = digest([settings({"posterior": posterior}), commit()])
+    shared = scratch.parent / f"model-{posterior}-{seed}-{wanted}"
+    if shared.exists() and not commit().endswith("-dirty"):
+        return aw.load(shared)
+    images = data()
+    fitted = aw.fit(
+        aw.nets.lenet5(size=28),
+        (images.train_x, images.train_y),
+        posterior=POSTERIORS[posterior],
+        training=aw.Training(**TRAINING),
+        start="scratch",
+        seed=derive(seed, "pruning", "fit"),
+    )
+    fitted.save(scratch / "model")
+    with suppress(OSError):  # the other job may have put its own there
+        (scratch / "model").rename(shared)
+    return fitted
+
+
+def run(key: Key, scratch: Path) -> dict[str, Any]:
+    """All sparsities, or all fractions of filters, of one model by its criteria."""
+    posterior, seed = str(key["posterior"]), int(key["seed"])
+    fitted = model(posterior, seed, scratch)
+    part = _weights if key["part"] == "weights" else _filters
+    return {"points": [point for by in CRITERIA[posterior] for point in part(fitted, by, seed)]}
+
+
+def _weights(fitted: aw.Fitted, by: str, seed: int) -> list[dict[str, Any]]:
+    found = []
+    for share in SPARSITIES:
+        pruned = aw.prune(fitted, by=by, sparsity=share)
+        found.append(
+            {"by": by, "share": share, **_quality(pruned, seed), "layers": aw.sparsity(pruned).layers}
+        )
+    return found
+
+
+def _filters(fitted: aw.Fitted, by: str, seed: int) -> list[dict[str, Any]]:
+    images, found = data(), []
+    for share in FRACTIONS:
+        small = aw.prune_filters(fitted, images.test_x[:8], by=by, fraction=share, dense=True)
+        tuned = aw.fit(
+            small.network,
+            (images.train_x, images.train_y),
+            posterior=small.posterior,
+            training=aw.Training(**TUNING),
+            start=small,
+            seed=derive(seed, "pruning", "tune"),
+        )
+        found.append(
+            {
+                "by": by,
+                "share": share,
+                "parameters": sum(p.numel() for p in small.network.parameters()),
+                "parameters_whole": sum(p.numel() for p in fitted.network.parameters()),
+                "flops": _flops(small),
+                "flops_whole": _flops(fitted),
+                **_quality(small, seed),
+                **{f"tuned_{name}": value for name, value in _quality(tuned, seed).items()},
+            }
+        )
+    return found
+
+
+def _quality(fitted: aw.Fitted, seed: int) -> dict[str, float]:
+    images = data()
+    draws = 1 if fitted.posterior.name == "point" else DRAWS
+    mean = aw.predict(fitted, images.test_x, draws=draws, seed=derive(seed, "pruning", "draws")).mean
+    told = measure(mean, images.test_y)
+    return {name: told[name] for name in ("accuracy", "nll", "ece")}
+
+
+def _flops(fitted: aw.Fitted) -> int:
     counter = FlopCounterMode(display=False)
     with counter, torch.no_grad():
-        fitted.network(item)
+        fitted.network(data().test_x[:1])
     return counter.get_total_flops()
 
 
-def ratios(small: aw.Fitted, whole: aw.Fitted, x: torch.Tensor, draws: int) -> list[float]:
-    """Prediction time of one model over that of another, measured in turn, in this process."""
-    here = Local(processes=1)
-    for fitted in (small, whole):
-        aw.predict(fitted, x[:1], draws=draws)  # builds the program
-    found = []
-    for _ in range(REPEATS):
-        seconds = []
-        for fitted in (small, whole):
-            start = time.process_time()
-            aw.predict(fitted, x, draws=draws, engine=here)
-            seconds.append(time.process_time() - start)
-        found.append(seconds[0] / seconds[1])
-    return sorted(found)
-
-
-def sparse(fitted: aw.Fitted, by: str, share: float, data: aw.data.Dataset) -> dict[str, Any]:
-    """One point of the curves: the quality at a sparsity, and the sparsity of each layer."""
-    pruned = aw.prune(fitted, by=by, sparsity=share)
-    draws = 1 if fitted.posterior.name == "point" else DRAWS
-    zeros = aw.sparsity(pruned)
-    return {
-        **quality(pruned, data.test_x, data.test_y, draws=draws),
-        "layers": zeros.layers,
-        "total": zeros.total,
-    }
-
-
-def smaller(fitted: aw.Fitted, by: str, share: float, data: aw.data.Dataset) -> dict[str, Any]:
-    """Size, speed and quality of the network without some of its filters and units."""
-    small = aw.prune_filters(fitted, data.test_x[:8], by=by, fraction=share, dense=True)
-    draws = 1 if fitted.posterior.name == "point" else DRAWS
-    tuned = aw.fit(
-        small.network,
-        (data.train_x, data.train_y),
-        posterior=small.posterior,
-        training=aw.Training(epochs=TUNED, batch=BATCH, lr=LR),
-        start=small,
+def settings(key: Key) -> dict[str, Any]:
+    """All that decides a job beside its key."""
+    return plain(
+        {
+            "network": "lenet5",
+            "draws": DRAWS,
+            "sparsities": SPARSITIES,
+            "fractions": FRACTIONS,
+            "criteria": CRITERIA[str(key["posterior"])],
+            "posterior": options(POSTERIORS[str(key["posterior"])]),
+            "training": options(aw.Training(**TRAINING)),
+            "tuning": options(aw.Training(**TUNING)),
+        }
     )
-    times = ratios(small, fitted, data.test_x[:TIMED], draws)
-    return {
-        "parameters": sum(p.numel() for p in small.network.parameters()),
-        "parameters_whole": sum(p.numel() for p in fitted.network.parameters()),
-        "flops": flops(small, data.test_x[:1]),
-        "flops_whole": flops(fitted, data.test_x[:1]),
-        "time_ratio": statistics.median(times),
-        "time_ratio_range": [times[0], times[-1]],
-        **quality(small, data.test_x, data.test_y, draws=draws),
-        "tuned": quality(tuned, data.test_x, data.test_y, draws=draws),
+
+
+def curves(rows: Sequence[Row], part: str, key: str) -> dict[str, dict[str, dict[int, float]]]:
+    """One measure by share, by model and criterion, and by seed."""
+    found: dict[str, dict[str, dict[int, float]]] = {}
+    for row in (row for row in rows if row["part"] == part):
+        for point in row["points"]:
+            share, name = f"{100 * point['share']:g} %", f"{row['posterior']}, {point['by']}"
+            found.setdefault(share, {}).setdefault(name, {})[row["seed"]] = point[key]
+    return found
+
+
+def write(rows: Sequence[Row], folder: Path) -> None:
+    """results/pruning.md and .png."""
+    lines = ["# Pruning LeNet-5 on MNIST", "", ABOUT, "", tables.ABOUT.format(units="seeds"), ""]
+    weights, filters = (curves(rows, part, "accuracy") for part in ("weights", "filters"))
+    if weights:
+        lines += ["## Weights set to zero", "", *_averages(weights)]
+        lines += tables.grouped(weights, ACCURACY, baseline=BASELINE, what="zero weights")
+        lines += tables.grouped(curves(rows, "weights", "nll"), NLL, baseline=BASELINE, what="zero weights")
+    if filters:
+        lines += ["## Filters and units removed", "", *_sizes(rows), "Before any more training:", ""]
+        lines += tables.grouped(filters, ACCURACY, baseline=BASELINE, what="removed")
+        lines += ["After one more epoch:", ""]
+        tuned = curves(rows, "filters", "tuned_accuracy")
+        lines += tables.grouped(tuned, ACCURACY, baseline=BASELINE, what="removed")
+    lines += [*tables.footer(rows), "![Accuracy against sparsity](pruning.png)", ""]
+    tables.save(folder / "pruning.md", lines)
+    _picture(rows, folder / "pruning.png")
+
+
+def _averages(weights: dict[str, dict[str, dict[int, float]]]) -> list[str]:
+    """The primary number: the mean accuracy over the sparsities from 75 % on."""
+    sparse = [f"{100 * share:g} %" for share in SPARSITIES if share >= 0.75]
+    values: dict[str, dict[Any, float]] = {}
+    for name, seeds in weights[sparse[0]].items():
+        values[name] = {seed: fmean(weights[share][name][seed] for share in sparse) for seed in seeds}
+    head = f"Mean over the sparsities {', '.join(sparse)}, the primary number:"
+    return [head, "", *tables.differences(values, ACCURACY, baseline=BASELINE), "Each sparsity:", ""]
+
+
+def _sizes(rows: Sequence[Row]) -> list[str]:
+    points = {
+        (row["posterior"], point["by"], point["share"]): point
+        for row in rows
+        if row["part"] == "filters"
+        for point in row["points"]
     }
+    lines = ["| model, criterion | removed | parameters | FLOPs |", "|---|---|---|---|"]
+    for (posterior, by, share), point in points.items():
+        kept = [
+            f"{point[name]:,} ({100 * point[name] / point[f'{name}_whole']:.0f} %)"
+            for name in ("parameters", "flops")
+        ]
+        lines.append(f"| {posterior}, {by} | {100 * share:g} % | {' | '.join(kept)} |")
+    return [*lines, ""]
 
 
-def run(options: argparse.Namespace, path: Path) -> list[dict[str, Any]]:
-    """Every measurement, the finished ones from the file, the others made and appended."""
-    data = mnist(options.data, options.images)
-    rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-    models = {}
-    for name in ("bbb", "point"):
-        models[name] = trained(Case(name, options.seed, options.epochs, options.images), data)
-    digests = {name: fitted.digest() for name, fitted in models.items()}
-    rows = [row for row in rows if row["model"] == digests[row["posterior"]]]  # of these very models
-    done = {(row["kind"], row["posterior"], row["by"], row["share"]) for row in rows}
-    for kind, shares in (("weights", SPARSITIES), ("filters", FRACTIONS)):
-        for share in shares:
-            for name, by in CRITERIA:
-                if (kind, name, by, share) in done:
-                    continue
-                if kind == "weights":
-                    found = sparse(models[name], by, share, data)
-                else:
-                    found = smaller(models[name], by, share, data)
-                row = {"kind": kind, "posterior": name, "by": by, "share": share, **found}
-                row |= {"seed": options.seed, "model": digests[name], "commit": commit()}
-                rows.append(row)
-                with path.open("a") as file:
-                    file.write(json.dumps(row) + "\n")
-                print(kind, name, by, share, f"{100 * row['accuracy']:.2f} %", flush=True)
-    return rows
-
-
-def picked(rows: list[dict[str, Any]], kind: str, name: str, by: str) -> list[dict[str, Any]]:
-    """The rows of one curve, in order."""
-    chosen = [row for row in rows if (row["kind"], row["posterior"], row["by"]) == (kind, name, by)]
-    return sorted(chosen, key=lambda row: row["share"])
-
-
-def table(rows: list[dict[str, Any]], command: str) -> str:
-    """Both measurements as Markdown."""
-    head = " | ".join(f"{100 * share:g} %" for share in SPARSITIES)
-    lines = [
-        "# Pruning LeNet-5 on MNIST",
-        "",
-        "Test accuracy in % by the fraction of weights set to zero:",
-        "",
-    ]
-    lines += [f"| model, criterion | {head} |", "|---|" + "---|" * len(SPARSITIES)]
-    for name, by in CRITERIA:
-        cells = [f"{100 * row['accuracy']:.2f}" for row in picked(rows, "weights", name, by)]
-        lines.append(f"| {name}, {by} | {' | '.join(cells)} |")
-    lines += ["", "Negative log-likelihood of the same:", ""]
-    lines += [f"| model, criterion | {head} |", "|---|" + "---|" * len(SPARSITIES)]
-    for name, by in CRITERIA:
-        cells = [f"{row['nll']:.3f}" for row in picked(rows, "weights", name, by)]
-        lines.append(f"| {name}, {by} | {' | '.join(cells)} |")
-    lines += [
-        "",
-        "Networks without whole filters and units:",
-        "",
-        "| model, criterion | removed | parameters | FLOPs | time to predict | accuracy % | after one epoch more |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for name, by in CRITERIA:
-        for row in picked(rows, "filters", name, by):
-            low, high = row["time_ratio_range"]
-            lines.append(
-                f"| {name}, {by} | {100 * row['share']:g} % "
-                f"| {row['parameters']:,} ({100 * row['parameters'] / row['parameters_whole']:.0f} %) "
-                f"| {row['flops']:,} ({100 * row['flops'] / row['flops_whole']:.0f} %) "
-                f"| {row['time_ratio']:.2f} ({low:.2f} to {high:.2f}) "
-                f"| {100 * row['accuracy']:.2f} | {100 * row['tuned']['accuracy']:.2f} |"
-            )
-    commits = ", ".join(sorted({row["commit"] for row in rows}))
-    seeds = ", ".join(sorted({str(row["seed"]) for row in rows}))
-    lines += ["", f"Protocol: {PROTOCOL}.", "", f"Command: `{command}`. Seed {seeds}. Commits: {commits}."]
-    return "\n".join([*lines, "", "![Accuracy against sparsity](pruning.png)", ""])
-
-
-def picture(rows: list[dict[str, Any]]) -> Figure:
-    """Accuracy against the weights set to zero, and against the filters removed."""
+def _picture(rows: Sequence[Row], path: Path) -> None:
     drawn = Figure(figsize=(9.0, 4.0), layout="constrained")
+    parts = (
+        ("weights", "accuracy", "Weights set to zero", "-"),
+        ("filters", "accuracy", "Filters removed (solid: after one more epoch)", "--"),
+        ("filters", "tuned_accuracy", "", "-"),
+    )
     left, right = drawn.subplots(1, 2)
-    for name, by in CRITERIA:
-        colour, label = COLOURS[name, by], f"{name}, {by}"
-        points = picked(rows, "weights", name, by)
-        shares = [100 * row["share"] for row in points]
-        left.plot(shares, [100 * row["accuracy"] for row in points], color=colour, marker="o", label=label)
-        points = picked(rows, "filters", name, by)
-        shares = [100 * row["share"] for row in points]
-        after = [100 * row["tuned"]["accuracy"] for row in points]
-        right.plot(
-            shares, [100 * row["accuracy"] for row in points], color=colour, linestyle="--", marker="o"
-        )
-        right.plot(shares, after, color=colour, marker="s", label=label)
-    left.set(title="Weights set to zero", xlabel="zero weights, %", ylabel="test accuracy, %")
-    right.set(title="Filters removed", xlabel="removed filters and units, % (solid: after one epoch more)")
-    for axes in (left, right):
-        axes.set_ylim(0, 101)
+    for axes, (part, key, title, style) in zip((left, right, right), parts, strict=True):
+        found = curves(rows, part, key)
+        names = list(dict.fromkeys(name for values in found.values() for name in values))
+        for name, colour in zip(names, COLOURS, strict=False):
+            at = [float(share.split()[0]) for share in found]
+            mean = [100 * fmean(values[name].values()) for values in found.values()]
+            axes.plot(at, mean, style, color=colour, marker="o", label=name if style == "-" else None)
+        if title:
+            axes.set(title=title, xlabel="%", ylabel="test accuracy, %", ylim=(0, 101))
         axes.grid(axis="y", alpha=0.3)
         axes.spines[["top", "right"]].set_visible(False)
-    left.legend(frameon=False, loc="lower left")
-    return drawn
+        if names and style == "-":
+            axes.legend(frameon=False, loc="lower left")
+    drawn.savefig(path, dpi=160)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--epochs", type=int, default=EPOCHS, help="of the models, if they must be trained")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--images", type=int, help="a trial on the first so many; no results are written")
-    parser.add_argument("--data", help="the data folder; by default $ASKWISE_DATA")
-    options = parser.parse_args()
-    torch.set_num_threads(1)
-    trial = "" if options.images is None else f"-trial-{options.images}-{options.epochs}"
-    path = HERE / ".runs" / f"pruning{trial}" / f"seed{options.seed}.jsonl"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    rows = run(options, path)
-    command = f"python benchmarks/pruning.py --seed {options.seed}"
-    print(table(rows, command))
-    home = RESULTS if options.images is None else path.parent
-    facts = {"command": command, "protocol": PROTOCOL, "rows": rows}
-    (home / "pruning.json").write_text(json.dumps(facts, indent=1) + "\n")
-    (home / "pruning.md").write_text(table(rows, command))
-    picture(rows).savefig(home / "pruning.png", dpi=160)
-
-
-if __name__ == "__main__":
-    main()
+EXPERIMENT = Experiment(
+    name="pruning",
+    about="signal to noise against L1, LeNet-5 on MNIST, 10 seeds",
+    jobs=[
+        {"part": part, "posterior": posterior, "seed": seed}
+        for part in ("weights", "filters")
+        for seed in SEEDS
+        for posterior in POSTERIORS
+    ],
+    settings=settings,
+    run=run,
+    tables=write,
+    seconds=250,
+    ready=data,
+)

@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from provenance import commit
 
-from speed.process import HERE, PEERS
+from speed.process import PEERS
 
-_CODE = ("src", "benchmarks", "constraints.txt", "pyproject.toml")  # what a result depends on
 _PACKAGES = (
     "baal",
     "bayesian-torch",
@@ -21,18 +19,6 @@ _PACKAGES = (
     "scikit-activeml",
     "torch",
 )
-
-
-def code() -> str:
-    """The commit, marked where code (not results) has been changed since."""
-    told = subprocess.run(
-        ["git", "status", "--porcelain", "--", *_CODE],
-        cwd=HERE.parent,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return commit().removesuffix("-dirty") + ("-dirty" if told.stdout.strip() else "")
 
 
 def append(path: Path, entry: dict[str, Any]) -> None:

@@ -64,12 +64,19 @@ def test_demo_ends_with_one_json_object_and_a_page(tmp_path, monkeypatch, capsys
         assert runs["0"]["labels"] == [10, 15, 20]
         assert len(runs["0"]["accuracy"]) == 3
         assert runs["0"]["labels_to_95"] is None
-    assert set(found["summary"][DEFAULT]) == {"labels_to_90", "labels_to_95"}
+    assert set(found["summary"][DEFAULT]) == {
+        *("n", "validation", "area"),
+        *("labels_to_90", "first_hit_90", "labels_to_95", "first_hit_95"),
+    }
+    assert found["summary"][DEFAULT]["area"]["why"] == "one seed: no interval"
     assert found["seconds"] > 0
     assert "against random" in (out / "report.html").read_text()
     stores = {path: path.read_bytes() for path in out.glob("*.db")}
     assert call(["demo", "--seeds", "0", "--out", str(out)]) == 0
     shown = capsys.readouterr().out
     assert "> 20" in shown
+    assert "one seed: no interval" in shown
+    assert "three" in shown
+    assert "first hit" in shown
     assert "report.html" in shown
     assert {path: path.read_bytes() for path in stores} == stores, "finished runs are shown, not run again"

@@ -84,7 +84,7 @@ def test_a_pool_of_nothing_but_bad_items_ends_the_run(select):
 
 
 def test_a_cold_start_by_coverage_uses_the_features_of_the_given_network():
-    run = learner(select="typiclust", select_options={"neighbours": 5})
+    run = learner(select="typiclust")
     first = [question.id for question in run.ask()]
     assert first != [question.id for question in learner().ask()]
     other = network()

@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 from importlib.resources import files
 
 import pytest
@@ -11,9 +12,15 @@ from askwise.report.figure import COLOURS, figure, save
 
 def test_every_curve_is_drawn_with_its_band():
     axes = figure(sample().curves).axes[0]
-    assert [line.get_label() for line in axes.lines] == [curve.name for curve in sample().curves]
+    assert [line.get_label() for line in axes.lines] == [f"{curve.name} (n = 3)" for curve in sample().curves]
     assert len(axes.collections) == len(sample().curves)
     assert axes.lines[0].get_ydata().max() > 90  # in percent
+
+
+def test_labels_for_validation_are_named_on_the_axis():
+    (one,) = (replace(curve, validation=100) for curve in sample().curves[:1])
+    assert figure([one]).axes[0].get_xlabel() == "labels (and 100 for validation)"
+    assert figure(sample().curves).axes[0].get_xlabel() == "labels"
 
 
 def test_the_baseline_is_dashed():

@@ -43,6 +43,13 @@ def test_the_same_method_and_seed_twice_is_refused():
         curves([past(run([0.5], seed=3)), past(run([0.6], seed=3))])
 
 
+def test_a_curve_knows_the_labels_for_validation_and_wants_as_many_of_all_its_seeds():
+    held = [past(run([0.5], seed=seed, validation=count)) for seed, count in ((0, 100), (1, 100), (2, 0))]
+    assert [curve.validation for curve in curves(held[:2])] == [100]
+    with pytest.raises(InputError, match="hold out 100 and 0 labels for validation"):
+        curves(held)
+
+
 def test_a_store_without_a_plan_is_refused():
     with pytest.raises(InputError, match="holds no run yet"):
         past(MemoryStore())

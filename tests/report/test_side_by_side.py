@@ -37,6 +37,11 @@ def test_means_are_written_and_the_baseline_is_a_line_through_all(shown) -> None
     assert not [line for line in shown[4].lines if line.get_linestyle() == "--"]
 
 
+def test_the_title_says_how_many_seeds_there_are() -> None:
+    assert side_by_side(PANELS, title="digits").get_suptitle() == "digits (n = 1 to 2)"
+    assert side_by_side(PANELS[-1:], title="digits").get_suptitle() == "digits (n = 1)"
+
+
 def test_a_second_measure_is_hollow(shown) -> None:
     hollow = [line for line in shown[1].lines if line.get_markerfacecolor() == "white"]
     assert [float(line.get_xdata()[0]) for line in hollow] == [pytest.approx(0.71)]

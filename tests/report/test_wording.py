@@ -58,3 +58,24 @@ def test_small_scores_keep_their_digits():
 def test_nested_settings_become_lines():
     values = {"a": {"b": {"c": 1}, "d": None}, "e": ["x", 2], "f": {}, "g": []}
     assert wording.flat(values) == [("a.b.c", "1"), ("a.d", "–"), ("e", "x, 2"), ("f", "–"), ("g", "–")]
+
+
+def test_differences_are_points_with_a_sign():
+    assert (wording.points(0.01423), wording.points(-0.002), wording.points(-1e-9)) == (
+        "+1.42",
+        "−0.20",
+        "0.00",
+    )
+    assert wording.between(-0.002, 0.03) == "−0.20 to +3.00"
+    assert (plain(wording.p_value(0.04567)), plain(wording.p_value(1e-5))) == ("0.046", "< 0.001")
+
+
+def test_how_many_seeds():
+    assert wording.seeds([3, 3]) == "n = 3"
+    assert wording.seeds([5, 3]) == "n = 3 to 5"
+
+
+def test_labels_for_validation_count_in_a_total():
+    assert wording.total(240, validation=100) == "240 labels + 100 for validation"
+    assert wording.total(1240) == "1,240 labels"
+    assert wording.total(1) == "1 label"

@@ -10,6 +10,15 @@ import typer
 from askwise.cli.live import bars
 from askwise.cli.options import AsJson, print_json, seeds
 
+_VERSUS = ("points against random\n(95 % interval)", "gap that n\ncould show", "verdict")
+_TITLE = "Labels to a target (three rounds in a row; first hit): median and range"
+_REACHED = {
+    "labels_to_90": "90 %, 3\nin a row",
+    "first_hit_90": "90 %,\nfirst hit",
+    "labels_to_95": "95 %, 3\nin a row",
+    "first_hit_95": "95 %,\nfirst hit",
+}
+
 
 def demo(
     acquire: Annotated[
@@ -66,18 +75,38 @@ def _print(found: Mapping[str, Any]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("acquisition", "labels to 90 %", "labels to 95 %", "accuracy at the end", box=None)
-    for name, costs in found["summary"].items():
+    console = Console()
+    budget = next(iter(found["summary"].values()))["area"]["budget"]
+    areas = Table("acquisition", "n", "area", *_VERSUS, box=None, title_justify="left")
+    areas.title = f"Area under the curve to {budget} labels"
+    costs = Table("acquisition", "n", *_REACHED.values(), "accuracy\nat the end", box=None)
+    costs.title, costs.title_justify = _TITLE, "left"
+    for name, told in found["summary"].items():
         last = [run["accuracy"][-1] for run in found["runs"][name].values()]
-        cells = [_cell(costs[target], found["budget"]) for target in ("labels_to_90", "labels_to_95")]
-        table.add_row(name, *cells, f"{100 * sum(last) / len(last):.1f} %")
-    Console().print(table)
+        cells = [_cell(told[target], found["budget"] + told["validation"]) for target in _REACHED]
+        areas.add_row(name, str(told["n"]), *_area(told["area"]))
+        costs.add_row(name, str(told["n"]), *cells, f"{100 * sum(last) / len(last):.1f} %")
+    console.print(areas)
+    console.print()
+    console.print(costs)
     typer.echo(f"{found['seconds']:.0f} s; the report: {found['report']}")
+
+
+def _area(told: Mapping[str, Any]) -> list[str]:
+    from askwise.report.wording import between, points
+
+    mean = "–" if told["mean"] is None else f"{100 * told['mean']:.2f} %"
+    found = told.get("difference")
+    if found is None:
+        return [mean, told.get("why", ""), "", ""]
+    gap = f"{points(found['mean'])} ({between(found['low'], found['high'])})"
+    return [mean, gap, points(found["detectable"]).removeprefix("+"), found["verdict"]]
 
 
 def _cell(cost: Mapping[str, Any], budget: int) -> str:
     def written(value: float | None) -> str:
         return f"> {budget}" if value is None else f"{value:g}"
 
-    spread = f" ({written(cost['min'])} to {written(cost['max'])})" if cost["min"] != cost["max"] else ""
+    # The range stands below the median: five columns fit a terminal of 80 characters.
+    spread = f"\n{written(cost['min'])} to {written(cost['max'])}" if cost["min"] != cost["max"] else ""
     return written(cost["median"]) + spread

@@ -74,7 +74,12 @@ def _refuse_same(stores: list[Path]) -> None:
 
 
 def _line(result: dict[str, Any]) -> str:
-    last = f", accuracy {result['accuracy'][-1]:.3f}" if result["accuracy"] else ""
+    from askwise.report.wording import total
+
+    last = ""
+    if result["accuracy"]:
+        labels = total(result["labels"][-1], validation=result["validation"])
+        last = f", accuracy {result['accuracy'][-1]:.3f} with {labels}"
     said = result.get("stopped")
     if said is None:
         said = (

@@ -18,6 +18,7 @@ def standing(store: Store) -> dict[str, Any]:
         "method": run.name,
         "seed": run.plan.seed,
         "budget": run.plan.budget,
+        "validation": run.validation,
         **asdict(now.progress),
         "items": now.progress.items,
         "segments": now.segments,

@@ -34,9 +34,10 @@ def _lines(one: dict[str, Any]) -> list[str]:
     metrics = ", ".join(f"{key} {value:.3f}" for key, value in one["metrics"].items())
     rest = "".join(f", {one[key]} {key}" for key in ("open", "skipped", "quarantined") if one[key])
     part = f" ({one['measured_on']})" if one["measured_on"] else ""
+    held = f" + {one['validation']:,} for validation" if one["validation"] else ""
     lines = [
         f"{one['store']}: {one['method']}, seed {one['seed']}",
-        f"  labels  {one['labelled']} of {one['budget']}; {one['items']:,} items{rest}",
+        f"  labels  {one['labelled']} of {one['budget']}{held}; {one['items']:,} items{rest}",
         f"  rounds  {one['rounds']}{f', {metrics}{part}' if metrics else ''}",
         f"  next    {one['next']}",
     ]

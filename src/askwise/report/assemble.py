@@ -49,6 +49,7 @@ def _details(run: Past, pool: Pool | None) -> Content:
     facts = {
         "data": run.plan.data,
         "pool": f"{run.store.count():,} items",
+        "labels": wording.total(len(ledger.labels), validation=run.validation),
         "test": f"{run.plan.test.count:,} items" if run.plan.test.count else None,
         "network": network,
         "posterior": _posterior(run.plan.posterior),
@@ -90,7 +91,7 @@ def _calibration(run: Past) -> list[Calibration]:
         measured = one.metrics[run.part]
         bins = [Bin(sure, right, int(count)) for count, sure, right in measured["bins"] if count]
         numbers = (measured["ece"], measured["nll"], measured["brier"])
-        found.append(Calibration(one.number, one.labels, *numbers, bins=bins))
+        found.append(Calibration(one.number, one.labels, *numbers, bins=bins, validation=run.validation))
     return found
 
 

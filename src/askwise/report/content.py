@@ -12,12 +12,16 @@ from askwise.report.number import Number
 
 @dataclass(frozen=True)
 class Curve:
-    """Test accuracy (0 to 1) of every seed after every round, and the labels known by then."""
+    """Test accuracy (0 to 1) of every seed after every round, and the labels trained on by then.
+
+    `validation` labels were needed besides: they count in every total.
+    """
 
     name: str
     seeds: Sequence[int]
     labels: Sequence[int]
     accuracy: Sequence[Sequence[Number]]
+    validation: int = 0
 
     def __post_init__(self) -> None:
         if not self.labels or any(after <= before for before, after in pairwise(self.labels)):
@@ -52,6 +56,7 @@ class Calibration:
     nll: Number
     brier: Number
     bins: Sequence[Bin] = ()
+    validation: int = 0  # labels, besides those trained on
 
     def __post_init__(self) -> None:
         if not all(math.isfinite(value) for value in (self.ece, self.nll, self.brier)):

@@ -1,35 +1,69 @@
 """What learning curves say: how many labels an accuracy costs, and how many were saved."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import fmean, median
+from typing import TypeAlias
 
 from askwise.errors import InputError
 from askwise.report.content import Curve
 from askwise.report.number import Number
 
-WINDOW = 3
+WINDOW = 3  # rounds in a row
+_ROUNDING = 1e-9
 
 
 def labels_to(target: Number, labels: Sequence[int], accuracies: Sequence[Number]) -> int | None:
-    """The labels at the first round whose accuracy, averaged with the next two, reaches the target.
+    """The labels at the round that completes the first three rounds in a row whose mean reaches the target.
 
-    None if there is no such round. The last two rounds have no full average and cannot be it:
-    one lucky round is no proof.
+    None if there are no such rounds. It is the round at which somebody who watches would have known:
+    one lucky round is no proof, and nothing is credited before it was there.
     """
-    if len(labels) != len(accuracies):
-        raise InputError(f"{len(labels)} counts of labels do not fit {len(accuracies)} accuracies")
-    for position in range(len(labels) - WINDOW + 1):
+    _check(labels, accuracies)
+    for last in range(WINDOW - 1, len(labels)):
         # fsum, since .95 three times must reach .95 whatever the rounding
-        if math.fsum(accuracies[position : position + WINDOW]) >= WINDOW * target - 1e-9:
-            return labels[position]
+        if math.fsum(accuracies[last - WINDOW + 1 : last + 1]) >= WINDOW * (target - _ROUNDING):
+            return labels[last]
     return None
+
+
+def first_hit(target: Number, labels: Sequence[int], accuracies: Sequence[Number]) -> int | None:
+    """The labels at the first round that reaches the target, lucky or not; None if there is none."""
+    _check(labels, accuracies)
+    reached = (n for n, value in zip(labels, accuracies, strict=True) if value >= target - _ROUNDING)
+    return next(reached, None)
+
+
+def area(labels: Sequence[int], accuracies: Sequence[Number], *, budget: int) -> float:
+    """Mean height of the curve from its first number of labels to the budget, by trapezoids over labels.
+
+    Every curve has one, where labels to a target are unknown for runs that never arrive.
+    """
+    _check(labels, accuracies)
+    if not labels or not labels[0] <= budget <= labels[-1]:
+        reach = f"goes from {labels[0]} to {labels[-1]} labels" if labels else "has no rounds"
+        raise InputError(f"the area to a budget of {budget} labels needs a curve up to it; this one {reach}")
+    if budget == labels[0]:
+        return float(accuracies[0])
+    pieces = []
+    for (before, low), (after, high) in pairwise(zip(labels, accuracies, strict=True)):
+        width = min(after, budget) - before
+        if width <= 0:
+            break
+        end = low + (high - low) * width / (after - before)  # where the budget lies between two rounds
+        pieces.append(width * (low + end) / 2)
+    return math.fsum(pieces) / (budget - labels[0])
+
+
+Reached: TypeAlias = Callable[[Number, Sequence[int], Sequence[Number]], int | None]
+"""When a curve is at a target: `labels_to` or `first_hit`."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Labels to a target over the seeds of a curve; infinite where it was not reached."""
+    """Labels in all to a target over the seeds of a curve; infinite where it was not reached."""
 
     median: Number
     low: Number
@@ -37,14 +71,15 @@ class Cost:
     budget: int
 
 
-def cost(target: Number, curve: Curve) -> Cost:
+def cost(target: Number, curve: Curve, *, by: Reached = labels_to) -> Cost:
     """The median, smallest and largest number of labels to the target over the seeds.
 
-    A seed that never arrives counts as infinitely many, so that it cannot improve the median.
+    Labels for validation count too. A seed that never arrives counts as infinitely many, so that it
+    cannot improve the median.
     """
-    found = [labels_to(target, curve.labels, row) for row in curve.accuracy]
-    needed = [math.inf if count is None else float(count) for count in found]
-    return Cost(median(needed), min(needed), max(needed), curve.labels[-1])
+    found = [by(target, curve.labels, row) for row in curve.accuracy]
+    needed = [math.inf if count is None else float(count + curve.validation) for count in found]
+    return Cost(median(needed), min(needed), max(needed), curve.labels[-1] + curve.validation)
 
 
 @dataclass(frozen=True)
@@ -79,3 +114,8 @@ def spread(curve: Curve) -> Spread:
     """The mean and the range over the seeds."""
     rounds = list(zip(*curve.accuracy, strict=True))
     return Spread([fmean(r) for r in rounds], [min(r) for r in rounds], [max(r) for r in rounds])
+
+
+def _check(labels: Sequence[int], accuracies: Sequence[Number]) -> None:
+    if len(labels) != len(accuracies):
+        raise InputError(f"{len(labels)} counts of labels do not fit {len(accuracies)} accuracies")

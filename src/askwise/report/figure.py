@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from askwise.errors import InputError
 from askwise.report.content import Curve
 from askwise.report.curves import spread
+from askwise.report.wording import axis_of_labels
 
 # Those of the page in its light form: told apart by people who do not see all colours.
 COLOURS = ("#00629e", "#c45200", "#00805e", "#a6488a", "#946200", "#4a5bd0")
@@ -31,11 +32,13 @@ def figure(curves: Sequence[Curve], *, title: str = "", baseline: str = "random"
             marker=_MARKERS[number % len(_MARKERS)] if number >= 0 else None,
             linestyle="-" if number >= 0 else "--",
             markersize=3.5,
-            label=curve.name,
+            label=f"{curve.name} (n = {len(curve.seeds)})",
         )
         low, high = ([100 * value for value in side] for side in (over.low, over.high))
         axes.fill_between(curve.labels, low, high, color=colour, alpha=0.15, linewidth=0)
-    axes.set(xlabel="labels", ylabel="test accuracy, %", title=title)
+    axes.set(
+        xlabel=axis_of_labels(curve.validation for curve in curves), ylabel="test accuracy, %", title=title
+    )
     axes.grid(axis="y", alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
     if curves:

@@ -34,6 +34,11 @@ class Past:
         measured = self.rounds[-1].metrics if self.rounds else {}
         return next((part for part in ("test", "validation") if part in measured), None)
 
+    @property
+    def validation(self) -> int:
+        """Labels besides those trained on: measured every round, so somebody had to give them."""
+        return self.plan.validation.count
+
     def metrics(self) -> dict[int, dict[str, Any]]:
         """What was measured, by the number of labels; trained twice on as many, the later model counts."""
         part, found = self.part, dict[int, dict[str, Any]]()
@@ -55,7 +60,13 @@ def past(store: Store) -> Past:
 def curves(runs: Sequence[Past]) -> list[Curve]:
     """One curve for each way of asking, over the counts of labels that all its seeds have reached."""
     groups: dict[str, dict[int, dict[int, dict[str, Any]]]] = {}
+    held: dict[str, int] = {}
     for run in runs:
+        if held.setdefault(run.name, run.validation) != run.validation:
+            raise InputError(
+                f"runs of {run.name} hold out {held[run.name]} and {run.validation} labels for validation "
+                f"({run.store.name}); a curve takes runs that hold out as many"
+            )
         seeds = groups.setdefault(run.name, {})
         if run.plan.seed in seeds:
             raise InputError(
@@ -69,5 +80,5 @@ def curves(runs: Sequence[Past]) -> list[Curve]:
         if common:
             labels = sorted(common)
             rows = [[metrics[count]["accuracy"] for count in labels] for metrics in started.values()]
-            found.append(Curve(name=name, seeds=list(started), labels=labels, accuracy=rows))
+            found.append(Curve(name, list(started), labels, rows, validation=held[name]))
     return found

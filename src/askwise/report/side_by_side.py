@@ -12,6 +12,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 
 from askwise.report.figure import COLOURS, GREY, target_of
 from askwise.report.number import Number
+from askwise.report.wording import seeds
 
 _ACROSS = 4  # panels in a row
 _OURS = COLOURS[0]
@@ -33,7 +34,10 @@ class Panel:
 
 
 def side_by_side(panels: Sequence[Panel], *, title: str = "", baseline: str = "point") -> Figure:
-    """The panels in rows of four; the baseline is grey, with a line through all of them at its mean."""
+    """The panels in rows of four; the baseline is grey, with a line through all of them at its mean.
+
+    The title says how many seeds there are.
+    """
     methods = list(dict.fromkeys(name for panel in panels for name in panel.values))
     down = -(-len(panels) // _ACROSS)
     height = 0.9 + down * (0.75 + 0.27 * len(methods))
@@ -46,7 +50,8 @@ def side_by_side(panels: Sequence[Panel], *, title: str = "", baseline: str = "p
         _draw(axes, panels[place], methods, baseline)
         if place % _ACROSS:
             axes.set_yticklabels([])
-    drawn.suptitle(title, fontsize=11)
+    counts = {len(values) for panel in panels for values in panel.values.values()}
+    drawn.suptitle(f"{title} ({seeds(counts)})".strip() if counts else title, fontsize=11)
     return drawn
 
 

@@ -1,7 +1,7 @@
 """How numbers are written for people."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from askwise.report.curves import Cost, Saving
@@ -18,6 +18,18 @@ def percent(fraction: Number, *, digits: int = 1) -> str:
 def count(value: Number) -> str:
     """A whole number with thousands apart; halves come from medians."""
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
+
+
+def total(labels: int, *, validation: int = 0) -> str:
+    """All labels that somebody had to give, e.g. `240 labels + 100 for validation`."""
+    unit = "label" if labels == 1 else "labels"
+    return f"{count(labels)} {unit}" + (f" + {count(validation)} for validation" if validation else "")
+
+
+def axis_of_labels(validation: Iterable[int]) -> str:
+    """What an axis counts: `labels`, or `labels (and 100 for validation)` where some curve needed those."""
+    most = max(validation, default=0)
+    return f"labels (and {count(most)} for validation)" if most else "labels"
 
 
 def labels(found: Cost) -> str:
@@ -39,6 +51,29 @@ def saved(found: Saving | None) -> str:
         return "–"
     sign = "−" if round(found.fraction, 2) < 0 else ""
     return f"{f'>{NARROW}' if found.at_least else ''}{sign}{percent(abs(found.fraction), digits=0)}"
+
+
+def points(fraction: Number) -> str:
+    """A difference of fractions in percentage points with its sign, e.g. `+1.42`."""
+    written = f"{100 * abs(fraction):.2f}"
+    sign = "" if float(written) == 0 else "−" if fraction < 0 else "+"
+    return f"{sign}{written}"
+
+
+def between(low: Number, high: Number) -> str:
+    """An interval of differences in percentage points, e.g. `−0.21 to +3.05`."""
+    return f"{points(low)} to {points(high)}"
+
+
+def p_value(value: Number) -> str:
+    """A p-value with three digits; what is smaller is said to be."""
+    return f"<{NARROW}0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def seeds(counts: Iterable[int]) -> str:
+    """How many seeds methods have, e.g. `n = 3` or `n = 2 to 3`."""
+    found = sorted(set(counts))
+    return f"n = {found[0]}" if len(found) == 1 else f"n = {found[0]} to {found[-1]}"
 
 
 def seconds(value: Number) -> str:

@@ -7,7 +7,6 @@ import torch
 from jaxtyping import Int64
 from torch import Tensor
 
-from askwise.errors import positive
 from askwise.math.checks import check_features
 from askwise.math.distance import mean_to_neighbours
 from askwise.math.kmeans import kmeans
@@ -15,47 +14,34 @@ from askwise.seeding import generator
 from askwise.selection.order import Ids, shuffled
 from askwise.types import Features, Picks
 
+# The numbers of the authors' code.
+_CLUSTERS = 500  # at most
+_TOO_SMALL = 5  # members: a cluster of so few is outliers
+_NEIGHBOURS = 20  # at most
+
 _LARGEST = 20_000  # members compared with each other: the cost grows with the square
 
 
 def typiclust(
-    features: Features,
-    *,
-    count: int,
-    seed: int,
-    ids: Ids,
-    labelled: Tensor | None = None,
-    neighbours: int = 20,
-    clusters: int = 500,
+    features: Features, *, count: int, seed: int, ids: Ids, labelled: Tensor | None = None
 ) -> Picks:
     """The densest item of each of the largest clusters without a label (Hacohen et al. 2022).
 
-    There are as many clusters as `labelled` features [M, D] and picks together, at most `clusters`;
-    density is the inverse mean distance to the nearest `neighbours` of the same cluster (of its
-    first 20,000 by hash, where it is larger).
+    There are as many clusters as `labelled` features [M, D] and picks together, at most 500; those of
+    five or fewer members are left out while there are others. Density is the inverse mean distance to
+    the nearest 20 of the n members without a label, or n // 2 if that is less (of the first 20,000 by
+    hash, where there are more).
     """
-    positive("neighbours", neighbours)
-    positive("clusters", clusters)
     order = shuffled(seed=seed, ids=ids)
     points, known = features[order], 0
     if labelled is not None and len(labelled):
         labelled = check_features(labelled, name="labelled", width=features.shape[1]).to(features)
         points, known = torch.cat([points, labelled]), len(labelled)
-    groups = kmeans(points, count=min(known + count, clusters), rng=generator(seed, "typiclust"))
-    return order[_round_robin(points, groups, len(order), count, neighbours)]
+    groups = kmeans(points, count=min(known + count, _CLUSTERS), rng=generator(seed, "typiclust"))
+    return order[_round_robin(points, groups, len(order), count)]
 
 
-def _densest_first(members: Int64[Tensor, " n"], points: Features, pool: int, neighbours: int) -> list[int]:
-    """The members of a cluster that may be picked, densest first."""
-    compared, rest = members[:_LARGEST], members[_LARGEST:]
-    spread = mean_to_neighbours(points[compared], count=neighbours)
-    ranked = torch.cat([compared[spread.sort(stable=True).indices], rest])
-    return [member for member in ranked.tolist() if member < pool]
-
-
-def _round_robin(
-    points: Features, groups: Int64[Tensor, " N"], pool: int, count: int, neighbours: int
-) -> Picks:
+def _round_robin(points: Features, groups: Int64[Tensor, " N"], pool: int, count: int) -> Picks:
     """The densest item left in each cluster in turn: fewest labels first, then largest.
 
     The first `pool` points may be picked; the rest are labelled.
@@ -63,13 +49,21 @@ def _round_robin(
     total = int(groups.max()) + 1
     taken = groups[pool:].bincount(minlength=total).tolist()
     sizes = groups.bincount(minlength=total).tolist()
-    left = groups[:pool].bincount(minlength=total).tolist()
-    waiting: dict[int, list[int]] = {}
+    left = [(groups[:pool] == group).nonzero().squeeze(1) for group in range(total)]
     picks: list[int] = []
     while len(picks) < count:
-        group = min((g for g in range(total) if left[g]), key=lambda g: (taken[g], -sizes[g], g))
-        if group not in waiting:
-            waiting[group] = _densest_first((groups == group).nonzero().squeeze(1), points, pool, neighbours)
-        picks.append(waiting[group].pop(0))
-        taken[group], left[group] = taken[group] + 1, left[group] - 1
+        group = min(
+            (g for g in range(total) if len(left[g])),
+            key=lambda g: (sizes[g] <= _TOO_SMALL, taken[g], -sizes[g], g),
+        )
+        place = _densest(points[left[group][:_LARGEST]])
+        picks.append(int(left[group][place]))
+        left[group] = torch.cat([left[group][:place], left[group][place + 1 :]])
+        taken[group] += 1
     return torch.tensor(picks)
+
+
+def _densest(points: Features) -> int:
+    """The position of the point with the nearest neighbours; of equals the first."""
+    neighbours = max(1, min(_NEIGHBOURS, len(points) // 2))
+    return int(mean_to_neighbours(points, count=neighbours).sort(stable=True).indices[0])

@@ -31,7 +31,7 @@ def calibration(content: Content) -> Html:
         [str(c.round), wording.count(c.labels), *[wording.decimal(value(c)) for _, _, value in _METRICS]]
         for c in found
     ]
-    every = table(["round", "labels", "ECE", "NLL", "Brier"], rows, title="Calibration of every round")
+    every = table(["round", _labels(found), "ECE", "NLL", "Brier"], rows, title="Calibration of every round")
     lead = (
         "On the dashed line, a model that says 80 % is right in 80 % of the cases; below it, it is too sure. "
         "Columns show how many test items it was so sure about; pale dots stand for fewer than five."
@@ -84,7 +84,7 @@ def _diagram(found: Calibration) -> Html:
     )
     return figure(
         chart,
-        title=f"Round {found.round}, {wording.count(found.labels)} labels",
+        title=f"Round {found.round}, {wording.total(found.labels, validation=found.validation)}",
         note=f"ECE {wording.percent(found.ece)}",
     )
 
@@ -94,13 +94,18 @@ def _trend(
 ) -> Html:
     values = [value(c) for c in found]
     labels = [c.labels for c in found]
-    x = axis(min(labels), max(labels), label="labels", write=wording.count, count=4, snug=True)
+    x = axis(min(labels), max(labels), label=_labels(found), write=wording.count, count=4, snug=True)
     y = axis(0, max(values) or 1, label="", write=lambda v: f"{v:g}", count=3)
     alt = f"{long} from {wording.decimal(values[0])} to {wording.decimal(values[-1])}"
     chart = lines([Line(short, 0, labels, values)], x, y, alt=alt)
     return figure(
         tag("div", chart, class_="small"), title=f"{short} (last: {wording.decimal(values[-1])})", note=long
     )
+
+
+def _labels(found: Sequence[Calibration]) -> str:
+    """What a count of labels is of, where others were needed for validation."""
+    return wording.axis_of_labels(c.validation for c in found)
 
 
 def _told(found: Bin) -> str:

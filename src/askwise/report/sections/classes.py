@@ -52,7 +52,8 @@ def balance(content: Content) -> Html:
         )
         for label, count in zip(content.classes, content.balance, strict=True)
     ]
-    lead = f"{wording.count(total)} labels; the line marks an even share of {wording.count(round(even, 1))}."
+    line = f"the line marks an even share of {wording.count(round(even, 1))}"
+    lead = f"{wording.count(total)} labels to learn from; {line}."
     return section("balance", "Labels of each class", _bars(rows, line=even / largest), lead=lead)
 
 

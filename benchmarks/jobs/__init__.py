@@ -1,0 +1,1 @@
+"""A queue of experiments that can be stopped anywhere: small jobs, one row each, tables from all rows."""
