@@ -1,0 +1,1 @@
+"""Every posterior against the exact one."""
