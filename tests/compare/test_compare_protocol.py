@@ -40,8 +40,8 @@ BAD = {
     "no labels": ({"data": "digits", "labels": 0}, "labels must be"),
     "no epochs": ({"data": "digits", "epochs": 0}, "epochs must be"),
     "no draws": ({"data": "digits", "draws": 0}, "draws must be"),
-    "strange items of its own kind": ({"data": "digits", "strange": "digits"}, "not strange to itself"),
-    "unknown strange items": ({"data": "digits", "strange": "shufled"}, "did you mean 'shuffled'"),
+    "strange items of its own kind": ({"data": "digits", "ood": "digits"}, "not strange to itself"),
+    "unknown strange items": ({"data": "digits", "ood": "shufled"}, "did you mean 'shuffled'"),
 }
 
 

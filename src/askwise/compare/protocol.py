@@ -54,7 +54,7 @@ def make(
     network: str | None = None,
     epochs: int = 50,
     draws: int = 100,
-    strange: str | None = None,
+    ood: str | None = None,
     data_dir: str | Path | None = None,
 ) -> Protocol:
     """The protocol on a data set; the network and the strange items are its usual ones unless named.
@@ -72,5 +72,5 @@ def make(
         network_options=override({}, settings),
         epochs=epochs,
         draws=draws,
-        strange=strange_name(data, strange, data_dir=data_dir),
+        strange=strange_name(data, ood, data_dir=data_dir),
     )

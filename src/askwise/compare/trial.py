@@ -30,6 +30,11 @@ class Job:
     posterior: str
     seed: int
 
+    @property
+    def title(self) -> str:
+        """What a progress bar says."""
+        return f"{self.posterior}, seed {self.seed}"
+
 
 def trial(protocol: Protocol, job: Job, items: Material) -> dict[str, Any]:
     """How good one posterior is, how much it doubts strange items, and what it costs.
