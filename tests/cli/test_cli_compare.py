@@ -40,6 +40,18 @@ def test_a_posterior_that_refuses_is_noted_beside_the_others(askwise, tmp_path):
     assert "mc_dropout needs a network that calls dropout" in err
 
 
+def test_one_kl_weight_for_all_has_files_of_its_own(askwise, tmp_path):
+    options = ["--labels", 60, "--epochs", 1, "--draws", 2, "--network", "mlp,hidden=[8]", "--seeds", 0]
+    code, out, _ = askwise(
+        "compare", *options, "--posteriors", "point,vbll", "--kl-weight", 1, "--out", tmp_path, "--json"
+    )
+    found = json.loads(out)
+    assert code == 0
+    assert [row["kl_weight"] for row in found["rows"]] == [None, 1.0]
+    assert found["command"].endswith("--kl-weight 1.0")
+    assert (tmp_path / "compare_digits_60_mlp_kl1.md").exists()
+
+
 BAD = {
     "an unknown data set": (["minst"], "did you mean 'mnist'?"),
     "data that are not here": (["mnist", "--data", "{tmp}"], "askwise data fetch mnist"),
@@ -52,9 +64,10 @@ BAD = {
     "no labels": (["digits", "--labels", "0"], "labels must be"),
     "no epochs": (["digits", "--epochs", "0"], "epochs must be"),
     "seeds that are none": (["digits", "--seeds", "a"], "seeds are written"),
-    "unknown strange items": (["digits", "--ood", "shufled"], "did you mean 'shuffled'?"),
-    "strange items that are not": (["digits", "--ood", "digits"], "not strange to itself"),
-    "strange items that are not here": (["digits", "--ood", "mnist", "--data", "{tmp}"], "data fetch mnist"),
+    "unknown ood items": (["digits", "--ood", "fotos"], "did you mean 'photos'?"),
+    "ood items that are not": (["digits", "--ood", "digits"], "not ood to itself"),
+    "a weight that is none": (["digits", "--kl-weight", "0"], "kl_weight must be above 0"),
+    "ood items that are not here": (["digits", "--ood", "mnist", "--data", "{tmp}"], "data fetch mnist"),
 }
 
 
@@ -108,6 +121,7 @@ def test_the_exam_prints_a_table_for_each_head_and_writes_it(askwise, tmp_path, 
         (["mnist"], "leave the name of a data set out"),
         (["--labels", "5"], "leave --labels out"),
         (["--network", "mlp"], "leave --network out"),
+        (["--kl-weight", "1"], "leave --kl-weight out"),
     ],
 )
 def test_the_exam_refuses_what_it_has_of_its_own(askwise, tmp_path, arguments, wanted):

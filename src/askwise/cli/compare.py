@@ -47,9 +47,17 @@ def compare(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="The items to be doubted: a data set, or `shuffled` for the test images with their pixels "
-            "in another order. By default fashion_mnist for mnist and the reverse if they are here, else "
-            "shuffled.",
+            help="Items of other data, to be told from the test images: a data set, or `photos` for patches "
+            "of two photographs. By default fashion_mnist (for fashion_mnist: mnist) if it is here, else "
+            "photos; for cifar10 photos.",
+        ),
+    ] = None,
+    kl_weight: Annotated[
+        float | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="The temperature of the KL from the prior for all posteriors that have one, e.g. 1, which "
+            "is Bayes' rule; by default each has its own.",
         ),
     ] = None,
     out: Annotated[
@@ -68,8 +76,8 @@ def compare(
 ) -> None:
     """Train every posterior on one data set, and put them side by side.
 
-    Each with its defaults, in a table, a picture and JSON: accuracy, NLL, Brier, calibration error,
-    AUROC of doubt, time, size.
+    Each with its defaults, in a table, a picture and JSON: kl_weight, accuracy, NLL, Brier, calibration
+    error, ELBO, AUROC of uncertainty on other data, time, size.
 
     Digits need no download. Interrupted, it goes on where it was; what is finished is not done again.
     """
@@ -77,9 +85,18 @@ def compare(
     from askwise.bayes.posteriors import POSTERIORS
 
     names = _names(posteriors, POSTERIORS)
-    own = {"labels": labels, "network": network, "epochs": epochs, "draws": draws, "ood": ood}
+    own = {
+        "labels": labels,
+        "network": network,
+        "epochs": epochs,
+        "draws": draws,
+        "ood": ood,
+        "kl_weight": kl_weight,
+    }
     if exam:
-        _refuse({"the name of a data set": data, **{f"--{name}": value for name, value in own.items()}})
+        _refuse(
+            {"the name of a data set": data, **{f"--{_dashed(name)}": value for name, value in own.items()}}
+        )
         _exam(names, posteriors, seeds_ or "0", out, json)
         return
     seeds_ = seeds_ or "0-2"
@@ -89,13 +106,18 @@ def compare(
     stem = f"compare_{protocol.data}_{protocol.labels}"
     if network is not None:
         stem += f"_{protocol.network}"
+    if kl_weight is not None:
+        stem += f"_kl{kl_weight:g}"
     wanted = comparing.jobs(names, chosen)
     with _progress(len(wanted)) as tell:
         found = comparing.run(protocol, wanted, kept=out / f"{stem}.jsonl", data_dir=data_dir, tell=tell)
     if not found.rows:
         raise InputError("; ".join(f"{name}: {why}" for name, why in found.refused.items()))
     said = {"labels": protocol.labels, "seeds": seeds_, "epochs": protocol.epochs, "draws": protocol.draws}
-    command = _command([protocol.data], {**said, "posteriors": posteriors, "network": network, "ood": ood})
+    command = _command(
+        [protocol.data],
+        {**said, "posteriors": posteriors, "network": network, "ood": ood, "kl_weight": kl_weight},
+    )
     told = comparing.outcome(protocol, found, command=command)
     paths = comparing.write(told, out, stem=stem)
     if json:
@@ -135,8 +157,14 @@ def _exam(names: list[str], posteriors: str | None, seeds_: str, out: Path, json
         _print_exam(told, paths)
 
 
+def _dashed(name: str) -> str:
+    return name.replace("_", "-")
+
+
 def _command(words: Sequence[str], options: Mapping[str, Any]) -> str:
-    given = [f"--{name} {shlex.quote(str(value))}" for name, value in options.items() if value is not None]
+    given = [
+        f"--{_dashed(name)} {shlex.quote(str(value))}" for name, value in options.items() if value is not None
+    ]
     return " ".join(["askwise compare", *words, *given])
 
 
@@ -172,12 +200,13 @@ def _print(told: Mapping[str, Any], paths: Mapping[str, Path]) -> None:
     from askwise.compare import COLUMNS, cells, notes
 
     table = Table(box=None, pad_edge=False, collapse_padding=True)
-    table.add_column("posterior", no_wrap=True)
-    for column in COLUMNS:
+    table.add_column("posterior\nKL weight", no_wrap=True)
+    for column in COLUMNS[1:]:
         table.add_column(f"{column.title}\n{column.under}", justify="right", no_wrap=True)
     for name in told["summary"]:
-        # The deviation stands below its mean: nine measures fit a terminal of 80 characters.
-        table.add_row(name, *("\n".join(filter(None, cell)) for cell in cells(told, name)))
+        # The deviation stands below its mean, and the weight below the name, to fit 80 characters.
+        (weight, _), *measured = cells(told, name)
+        table.add_row(f"{name}\n  {weight}", *("\n".join(filter(None, cell)) for cell in measured))
     Console().print(table)
     for line in notes(told):
         typer.echo(line)

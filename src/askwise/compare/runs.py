@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from askwise.bayes.posteriors import POSTERIORS
 from askwise.compare import journal
 from askwise.compare.commit import conditions
 from askwise.compare.material import material
@@ -66,7 +65,7 @@ def run(
 
 def _plan(protocol: Protocol, job: Job) -> dict[str, Any]:
     """What makes a row the row of this job, as JSON would hold it."""
-    options = {name: _plain(value) for name, value in asdict(POSTERIORS[job.posterior].Config()).items()}
+    options = {name: _plain(value) for name, value in asdict(protocol.posterior(job.posterior)).items()}
     plan: dict[str, Any] = json.loads(
         json.dumps({**asdict(job), "options": options, "protocol": asdict(protocol)}, allow_nan=False)
     )
