@@ -2,6 +2,8 @@ import json
 
 import pytest
 
+from askwise.compare.exam.sitting import Protocol
+
 TINY = ["--labels", 60, "--epochs", 1, "--draws", 2, "--network", "mlp,hidden=[8],dropout=0.2"]
 
 
@@ -38,6 +40,18 @@ def test_a_posterior_that_refuses_is_noted_beside_the_others(askwise, tmp_path):
     assert "mc_dropout needs a network that calls dropout" in err
 
 
+def test_one_kl_weight_for_all_has_files_of_its_own(askwise, tmp_path):
+    options = ["--labels", 60, "--epochs", 1, "--draws", 2, "--network", "mlp,hidden=[8]", "--seeds", 0]
+    code, out, _ = askwise(
+        "compare", *options, "--posteriors", "point,vbll", "--kl-weight", 1, "--out", tmp_path, "--json"
+    )
+    found = json.loads(out)
+    assert code == 0
+    assert [row["kl_weight"] for row in found["rows"]] == [None, 1.0]
+    assert found["command"].endswith("--kl-weight 1.0")
+    assert (tmp_path / "compare_digits_60_mlp_kl1.md").exists()
+
+
 BAD = {
     "an unknown data set": (["minst"], "did you mean 'mnist'?"),
     "data that are not here": (["mnist", "--data", "{tmp}"], "askwise data fetch mnist"),
@@ -50,9 +64,10 @@ BAD = {
     "no labels": (["digits", "--labels", "0"], "labels must be"),
     "no epochs": (["digits", "--epochs", "0"], "epochs must be"),
     "seeds that are none": (["digits", "--seeds", "a"], "seeds are written"),
-    "unknown strange items": (["digits", "--ood", "shufled"], "did you mean 'shuffled'?"),
-    "strange items that are not": (["digits", "--ood", "digits"], "not strange to itself"),
-    "strange items that are not here": (["digits", "--ood", "mnist", "--data", "{tmp}"], "data fetch mnist"),
+    "unknown ood items": (["digits", "--ood", "fotos"], "did you mean 'photos'?"),
+    "ood items that are not": (["digits", "--ood", "digits"], "not ood to itself"),
+    "a weight that is none": (["digits", "--kl-weight", "0"], "kl_weight must be above 0"),
+    "ood items that are not here": (["digits", "--ood", "mnist", "--data", "{tmp}"], "data fetch mnist"),
 }
 
 
@@ -68,3 +83,48 @@ def test_bad_input_is_refused_in_one_line_with_exit_code_2(askwise, tmp_path, ca
     assert err.count("\n") == 1
     assert wanted in err
     assert not out_folder.exists()
+
+
+@pytest.fixture
+def short_exam(monkeypatch):
+    """An exam that nobody has learned for."""
+    from askwise.compare import exam
+
+    monkeypatch.setattr(exam, "Protocol", lambda: Protocol(steps=10, draws=50))
+
+
+def test_the_exam_prints_a_table_for_each_head_and_writes_it(askwise, tmp_path, short_exam):
+    arguments = ["compare", "--exam", "--posteriors", "vbll,point", "--out", tmp_path]
+    code, out, err = askwise(*arguments)
+    assert (code, err) == (0, "")
+    tables = [part for part in out.split("\n\n") if part.startswith(("digits", "diabetes"))]
+    assert [part.split(":")[0] for part in tables] == ["digits", "diabetes"]
+    for part in tables:
+        lines = part.splitlines()[1:]
+        assert max(map(len, lines)) <= 80
+        names = [line.split("  ")[0].strip() for line in lines[2:] if not line.startswith(" ")]
+        assert [n for n in names if n] == ["(gold again)", "(mean-field)", "point", "vbll dense", "vbll diag"]
+    assert {path.name for path in tmp_path.iterdir()} == {"exam.md", "exam.json", "exam.jsonl"}
+    written = (tmp_path / "exam.md").read_text()
+    assert all(word in written for word in ("R-hat 1.000", "effective sample size", '"steps": 10', "Seeds 0"))
+    before = (tmp_path / "exam.jsonl").read_bytes()
+    code, out, _ = askwise(*arguments, "--json")
+    found = json.loads(out)
+    assert found["command"] == "askwise compare --exam --posteriors vbll,point --seeds 0"
+    assert set(found["heads"]["diabetes"]["summary"]) == {"point", "vbll dense", "vbll diag"}
+    assert (tmp_path / "exam.jsonl").read_bytes() == before  # what was done is not done again
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        (["mnist"], "leave the name of a data set out"),
+        (["--labels", "5"], "leave --labels out"),
+        (["--network", "mlp"], "leave --network out"),
+        (["--kl-weight", "1"], "leave --kl-weight out"),
+    ],
+)
+def test_the_exam_refuses_what_it_has_of_its_own(askwise, tmp_path, arguments, wanted):
+    code, out, err = askwise("compare", "--exam", *arguments, "--out", tmp_path / "out")
+    assert (code, out) == (2, "")
+    assert wanted in err

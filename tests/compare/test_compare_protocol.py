@@ -2,6 +2,7 @@ import pytest
 
 from askwise import nets
 from askwise.bayes import dropout
+from askwise.bayes.posteriors import POSTERIORS
 from askwise.compare import DATA, Protocol, make
 from askwise.compare.material import Material, network
 from askwise.data import NAMES
@@ -28,9 +29,18 @@ def test_a_network_is_named_with_its_options() -> None:
     assert found.network_options == {"hidden": [8, 4], "dropout": 0.5, "activation": "relu"}
 
 
-def test_the_defaults_are_those_of_the_data_set() -> None:
-    assert make("digits") == Protocol()
+def test_the_defaults_are_those_of_the_data_set(tmp_path) -> None:
+    assert make("digits", data_dir=tmp_path) == Protocol()
     assert make("cifar10").network == "gal_cnn" in nets.NETWORKS
+
+
+def test_one_kl_weight_is_for_all_posteriors_that_have_one() -> None:
+    own, same = Protocol(), Protocol(kl_weight=1.0)
+    weights = {name: getattr(same.posterior(name), "kl_weight", None) for name in POSTERIORS}
+    assert {name for name, weight in weights.items() if weight is not None} == {"bbb", "vogn", "ivon", "vbll"}
+    assert set(weights.values()) == {1.0, None}
+    assert own.posterior("vogn").kl_weight < 1  # the control: a cold posterior by default
+    assert all(own.posterior(name) == POSTERIORS[name].Config() for name in POSTERIORS)
 
 
 BAD = {
@@ -40,8 +50,9 @@ BAD = {
     "no labels": ({"data": "digits", "labels": 0}, "labels must be"),
     "no epochs": ({"data": "digits", "epochs": 0}, "epochs must be"),
     "no draws": ({"data": "digits", "draws": 0}, "draws must be"),
-    "strange items of its own kind": ({"data": "digits", "strange": "digits"}, "not strange to itself"),
-    "unknown strange items": ({"data": "digits", "strange": "shufled"}, "did you mean 'shuffled'"),
+    "ood items of its own kind": ({"data": "digits", "ood": "digits"}, "not ood to itself"),
+    "unknown ood items": ({"data": "digits", "ood": "fotos"}, "did you mean 'photos'"),
+    "a weight that is none": ({"data": "digits", "kl_weight": 0.0}, "kl_weight must be above 0"),
 }
 
 

@@ -4,6 +4,7 @@ from askwise.compare import Job, Protocol
 
 TINY = Protocol(network="mlp", network_options={"hidden": [8], "dropout": 0.2}, labels=60, epochs=10, draws=3)
 NUMBERS = {
+    "kl_weight": None, "elbo": None,
     "nll": 0.3, "brier": 0.2, "ece": 0.05, "auroc_total": 0.9, "auroc_epistemic": 0.8,
     "training_cpu_s": 1.5, "prediction_cpu_s": 0.25, "parameters": 1200, "commit": "abc",
 }  # fmt: skip

@@ -1,31 +1,36 @@
 """`askwise compare`: every posterior on one data set."""
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from askwise.cli.options import AsJson, DataDir, print_json, seeds
 from askwise.errors import InputError, choose
 
-if TYPE_CHECKING:
-    from askwise.compare.runs import Tell
-
 
 def compare(
     data: Annotated[
-        str, typer.Argument(help="digits, mnist, fashion_mnist or cifar10.", metavar="DATA")
-    ] = "digits",
-    labels: Annotated[int, typer.Option(help="Labels to learn from, drawn anew for each seed.")] = 1000,
+        str | None,
+        typer.Argument(help="digits (the default), mnist, fashion_mnist or cifar10.", metavar="DATA"),
+    ] = None,
+    labels: Annotated[
+        int | None, typer.Option(help="Labels to learn from, drawn anew for each seed; by default 1,000.")
+    ] = None,
     posteriors: Annotated[
         str | None, typer.Option(metavar="NAMES", help="Only these, e.g. point,bbb; by default all.")
     ] = None,
     seeds_: Annotated[
-        str, typer.Option("--seeds", metavar="SEEDS", help="Every posterior once for each seed, e.g. 0-4.")
-    ] = "0-2",
+        str | None,
+        typer.Option(
+            "--seeds",
+            metavar="SEEDS",
+            help="Every posterior once for each seed, e.g. 0-4; by default 0-2, with --exam 0.",
+        ),
+    ] = None,
     network: Annotated[
         str | None,
         typer.Option(
@@ -34,27 +39,45 @@ def compare(
             "the size of the data; mc_dropout needs one with dropout.",
         ),
     ] = None,
-    epochs: Annotated[int, typer.Option(help="How long each posterior learns.")] = 50,
-    draws: Annotated[int, typer.Option(help="Networks drawn for each prediction.")] = 100,
+    epochs: Annotated[int | None, typer.Option(help="How long each posterior learns; by default 50.")] = None,
+    draws: Annotated[
+        int | None, typer.Option(help="Networks drawn for each prediction; by default 100.")
+    ] = None,
     ood: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="The items to be doubted: a data set, or `shuffled` for the test images with their pixels "
-            "in another order. By default fashion_mnist for mnist and the reverse if they are here, else "
-            "shuffled.",
+            help="Items of other data, to be told from the test images: a data set, or `photos` for patches "
+            "of two photographs. By default fashion_mnist (for fashion_mnist: mnist) if it is here, else "
+            "photos; for cifar10 photos.",
+        ),
+    ] = None,
+    kl_weight: Annotated[
+        float | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="The temperature of the KL from the prior for all posteriors that have one, e.g. 1, which "
+            "is Bayes' rule; by default each has its own.",
         ),
     ] = None,
     out: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="Folder for the table, the picture and the rows.")
     ] = Path("askwise-compare"),
+    exam: Annotated[
+        bool,
+        typer.Option(
+            "--exam",
+            help="Grade every posterior against the exact one instead, on two linear heads that a sampler "
+            "has solved; data, network and training are the exam's own.",
+        ),
+    ] = False,
     data_dir: DataDir = None,
     json: AsJson = False,
 ) -> None:
     """Train every posterior on one data set, and put them side by side.
 
-    Each with its defaults, in a table, a picture and JSON: accuracy, NLL, Brier, calibration error,
-    AUROC of doubt, time, size.
+    Each with its defaults, in a table, a picture and JSON: kl_weight, accuracy, NLL, Brier, calibration
+    error, ELBO, AUROC of uncertainty on other data, time, size.
 
     Digits need no download. Interrupted, it goes on where it was; what is finished is not done again.
     """
@@ -62,20 +85,39 @@ def compare(
     from askwise.bayes.posteriors import POSTERIORS
 
     names = _names(posteriors, POSTERIORS)
+    own = {
+        "labels": labels,
+        "network": network,
+        "epochs": epochs,
+        "draws": draws,
+        "ood": ood,
+        "kl_weight": kl_weight,
+    }
+    if exam:
+        _refuse(
+            {"the name of a data set": data, **{f"--{_dashed(name)}": value for name, value in own.items()}}
+        )
+        _exam(names, posteriors, seeds_ or "0", out, json)
+        return
+    seeds_ = seeds_ or "0-2"
     chosen = seeds(seeds_)
-    protocol = comparing.make(
-        data, labels=labels, network=network, epochs=epochs, draws=draws, strange=ood, data_dir=data_dir
-    )
+    given: dict[str, Any] = {name: value for name, value in own.items() if value is not None}
+    protocol = comparing.make(data or "digits", data_dir=data_dir, **given)
     stem = f"compare_{protocol.data}_{protocol.labels}"
     if network is not None:
         stem += f"_{protocol.network}"
+    if kl_weight is not None:
+        stem += f"_kl{kl_weight:g}"
     wanted = comparing.jobs(names, chosen)
     with _progress(len(wanted)) as tell:
         found = comparing.run(protocol, wanted, kept=out / f"{stem}.jsonl", data_dir=data_dir, tell=tell)
     if not found.rows:
         raise InputError("; ".join(f"{name}: {why}" for name, why in found.refused.items()))
-    given = {"posteriors": posteriors, "network": network, "ood": ood}
-    command = _command(data, {"labels": labels, "seeds": seeds_, "epochs": epochs, "draws": draws, **given})
+    said = {"labels": protocol.labels, "seeds": seeds_, "epochs": protocol.epochs, "draws": protocol.draws}
+    command = _command(
+        [protocol.data],
+        {**said, "posteriors": posteriors, "network": network, "ood": ood, "kl_weight": kl_weight},
+    )
     told = comparing.outcome(protocol, found, command=command)
     paths = comparing.write(told, out, stem=stem)
     if json:
@@ -92,13 +134,42 @@ def _names(text: str | None, known: Mapping[str, Any]) -> list[str]:
     return [name for name in known if name in asked]
 
 
-def _command(data: str, options: Mapping[str, Any]) -> str:
-    words = [f"--{name} {shlex.quote(str(value))}" for name, value in options.items() if value is not None]
-    return " ".join(["askwise compare", data, *words])
+def _refuse(given: Mapping[str, Any]) -> None:
+    """An error that names the first option which the exam has of its own."""
+    for name, value in given.items():
+        if value is not None:
+            raise InputError(f"--exam has data, network and training of its own; leave {name} out")
+
+
+def _exam(names: list[str], posteriors: str | None, seeds_: str, out: Path, json: bool) -> None:
+    from askwise.compare import exam
+
+    protocol = exam.Protocol()
+    wanted = exam.jobs(names, seeds(seeds_))
+    with _progress(len(wanted)) as tell:
+        rows = exam.run(protocol, wanted, kept=out / "exam.jsonl", tell=tell)
+    command = _command(["--exam"], {"posteriors": posteriors, "seeds": seeds_})
+    told = exam.outcome(protocol, rows, command=command)
+    paths = exam.write(told, out)
+    if json:
+        print_json({**told, "files": {kind: str(path) for kind, path in paths.items()}})
+    else:
+        _print_exam(told, paths)
+
+
+def _dashed(name: str) -> str:
+    return name.replace("_", "-")
+
+
+def _command(words: Sequence[str], options: Mapping[str, Any]) -> str:
+    given = [
+        f"--{_dashed(name)} {shlex.quote(str(value))}" for name, value in options.items() if value is not None
+    ]
+    return " ".join(["askwise compare", *words, *given])
 
 
 @contextmanager
-def _progress(count: int) -> Iterator["Tell"]:
+def _progress(count: int) -> Iterator[Callable[[Any, str], None]]:
     """A function that moves one bar over all jobs on a terminal, and is silent elsewhere."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -115,7 +186,7 @@ def _progress(count: int) -> Iterator["Tell"]:
 
         def tell(job: Any, state: str) -> None:
             if state == "learning":
-                progress.update(task, description=f"{job.posterior}, seed {job.seed}")
+                progress.update(task, description=job.title)
             else:
                 progress.advance(task)
 
@@ -129,13 +200,35 @@ def _print(told: Mapping[str, Any], paths: Mapping[str, Path]) -> None:
     from askwise.compare import COLUMNS, cells, notes
 
     table = Table(box=None, pad_edge=False, collapse_padding=True)
-    table.add_column("posterior", no_wrap=True)
-    for column in COLUMNS:
+    table.add_column("posterior\nKL weight", no_wrap=True)
+    for column in COLUMNS[1:]:
         table.add_column(f"{column.title}\n{column.under}", justify="right", no_wrap=True)
     for name in told["summary"]:
-        # The deviation stands below its mean: nine measures fit a terminal of 80 characters.
-        table.add_row(name, *("\n".join(filter(None, cell)) for cell in cells(told, name)))
+        # The deviation stands below its mean, and the weight below the name, to fit 80 characters.
+        (weight, _), *measured = cells(told, name)
+        table.add_row(f"{name}\n  {weight}", *("\n".join(filter(None, cell)) for cell in measured))
     Console().print(table)
     for line in notes(told):
         typer.echo(line)
     typer.echo(f"table: {paths['md']}, picture: {paths['png']}, JSON: {paths['json']}")
+
+
+def _print_exam(told: Mapping[str, Any], paths: Mapping[str, Path]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from askwise.compare.exam import COLUMNS, lines, notes
+
+    for name, part in told["heads"].items():
+        typer.echo(f"{name}: {part['about']}")
+        table = Table(box=None, pad_edge=False, collapse_padding=True)
+        table.add_column("posterior", no_wrap=True)
+        for one, two in (("prior", ""), *(titles[:2] for titles in COLUMNS.values())):
+            table.add_column(f"{one}\n{two}", justify="right", no_wrap=True)
+        for row, cells in lines(part).items():
+            table.add_row(row, *("\n".join(filter(None, cell)) for cell in cells))
+        Console().print(table)
+        typer.echo("")
+    for note in notes(told):
+        typer.echo(note)
+    typer.echo(f"table: {paths['md']}, JSON: {paths['json']}")

@@ -1,8 +1,14 @@
-"""Which state of the source a result comes from."""
+"""Which state of the source a result comes from, and what it was computed with."""
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
+
+import torch
+
+from askwise import __version__
 
 
 def commit() -> str | None:
@@ -18,3 +24,14 @@ def commit() -> str | None:
         check=False,
     )
     return done.stdout.strip() or None
+
+
+def conditions() -> dict[str, Any]:
+    """What is written beside every row of a journal."""
+    return {
+        "askwise": __version__,
+        "commit": commit(),
+        "torch": torch.__version__,
+        "threads": torch.get_num_threads(),
+        "cores": os.cpu_count(),
+    }

@@ -7,8 +7,8 @@ from jaxtyping import Float, Int64
 from torch import Tensor, nn
 
 from askwise import nets, planned
+from askwise.compare.ood import ood_items
 from askwise.compare.protocol import Protocol
-from askwise.compare.strange import strange_items
 from askwise.data import load
 from askwise.errors import InputError
 from askwise.loop.plan import make
@@ -16,11 +16,11 @@ from askwise.loop.plan import make
 
 @dataclass(frozen=True)
 class Material:
-    """Images to learn from, to test on, and strange ones."""
+    """Images to learn from, to test on, and those of other data."""
 
     train: tuple[Float[Tensor, "N C H W"], Int64[Tensor, " N"]]
     test: tuple[Float[Tensor, "M C H W"], Int64[Tensor, " M"]]
-    strange: Float[Tensor, "S C H W"]
+    ood: Float[Tensor, "O C H W"]
     classes: tuple[str, ...]
 
 
@@ -35,8 +35,8 @@ def material(protocol: Protocol, *, data_dir: str | Path | None = None) -> Mater
             f"{protocol.data} has {len(train_x):,} labels to learn from, not {protocol.labels:,}; "
             f"ask for at most so many"
         )
-    strange = strange_items(protocol.strange, test_x, data_dir=data_dir)
-    return Material((train_x, data.train_y), (test_x, data.test_y), strange, data.classes)
+    ood = ood_items(protocol.ood, test_x, data_dir=data_dir)
+    return Material((train_x, data.train_y), (test_x, data.test_y), ood, data.classes)
 
 
 def network(protocol: Protocol, items: Material) -> nn.Module:

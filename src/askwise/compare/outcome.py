@@ -8,12 +8,14 @@ from statistics import fmean, stdev
 from typing import Any
 
 from askwise.compare.commit import commit
+from askwise.compare.ood import PHOTOS
 from askwise.compare.protocol import Protocol
 from askwise.compare.runs import Found
 from askwise.report.number import Number
 from askwise.report.side_by_side import Panel, save_side_by_side
 
 BASELINE = "point"
+_SHARED = ("auroc_total", "auroc_epistemic")  # one panel
 NEAR = 0.02  # of accuracy: a posterior whose defaults fall further behind the baseline is named
 
 
@@ -31,15 +33,17 @@ class Column:
 
 
 COLUMNS = (
-    Column("accuracy", "accuracy", "%", write="{:.2f}", factor=100.0, high=True),
+    Column("kl_weight", "kl_weight", write="{:g}"),
+    Column("accuracy", "acc.", "%", write="{:.2f}", factor=100.0, high=True),
     Column("nll", "NLL"),
     Column("brier", "Brier"),
     Column("ece", "ECE"),
+    Column("elbo", "ELBO", "a label", high=True),
     Column("auroc_total", "AUROC", "total", high=True),
     Column("auroc_epistemic", "AUROC", "epist.", high=True),
     Column("training_cpu_s", "train", "CPU s", write="{:.1f}", log=True),
-    Column("prediction_cpu_s", "predict", "CPU s", write="{:.2f}", log=True),
-    Column("parameters", "params", write="{:,.0f}", log=True),
+    Column("prediction_cpu_s", "pred.", "CPU s", write="{:.2f}", log=True),
+    Column("parameters", "params", "k", write="{:,.1f}", factor=1e-3, log=True),
 )
 
 
@@ -69,7 +73,8 @@ def behind(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
 def cells(told: Mapping[str, Any], name: str) -> list[tuple[str, str]]:
     """One line of the table: mean and standard deviation over the seeds of every measure, as written.
 
-    The deviation is empty where there is one seed, or the seeds agree.
+    The deviation is empty where there is one seed, or the seeds agree; a posterior without kl_weight
+    or ELBO has a dash.
     """
     return [_cell(column, told["summary"][name][column.key]["values"]) for column in COLUMNS]
 
@@ -84,10 +89,12 @@ def table(told: Mapping[str, Any], *, title: str, picture: str) -> str:
     lines = [
         f"# {title}",
         "",
-        "Each posterior with its defaults. Mean over the seeds, ± standard deviation. NLL in nats; Brier: "
-        "squares summed over the classes; ECE with 15 bins. AUROC: how well total and epistemic doubt tell "
-        f"{_strange(protocol)} from the test images. Training and prediction of all test images under "
-        f"{protocol['draws']} draws in CPU seconds; params are all numbers that the trained model keeps.",
+        f"{_defaults(protocol)} Mean over the seeds, ± standard deviation. kl_weight: the temperature of "
+        "the KL from the prior, 1 is Bayes' rule. NLL in nats; Brier: squares summed over the classes; ECE "
+        "with 15 bins; ELBO: of the labels learned from, in nats a label, at a kl_weight of 1. AUROC: how "
+        f"well total and epistemic uncertainty tell {_ood(protocol)} from the test images. Training and "
+        f"prediction of all test images under {protocol['draws']} draws in CPU seconds; params are all "
+        "numbers that the trained model keeps, in thousands.",
         "",
         f"| {' | '.join(head)} |",
         f"|{'---|' * len(head)}",
@@ -124,7 +131,7 @@ def write(told: Mapping[str, Any], folder: Path, *, stem: str) -> dict[str, Path
     protocol = told["protocol"]
     title = f"Posteriors on {protocol['labels']:,} labels of {protocol['data']} ({protocol['network']})"
     seeds = f"seed{'s' * (len(told['seeds']) > 1)} {', '.join(map(str, told['seeds']))}"
-    drawn = f"{title}, {seeds}; strange items: {_strange(protocol)}"
+    drawn = f"{title}, {seeds}; ood: {_ood(protocol)}"
     paths["json"].write_text(json.dumps(told, indent=1, allow_nan=False) + "\n", encoding="utf-8")
     paths["md"].write_text(table(told, title=title, picture=paths["png"].name), encoding="utf-8")
     save_side_by_side(panels(told), paths["png"], title=drawn, baseline=BASELINE)
@@ -132,16 +139,17 @@ def write(told: Mapping[str, Any], folder: Path, *, stem: str) -> dict[str, Path
 
 
 def panels(told: Mapping[str, Any]) -> list[Panel]:
-    """One panel for each measure; the two kinds of doubt share one."""
+    """One panel for each measure that any posterior has; the two kinds of uncertainty share one."""
     by_key = {column.key: column for column in COLUMNS}
-    shown = [_panel(told, column) for column in COLUMNS if not column.key.startswith("auroc")]
+    measured = [column for column in COLUMNS if column.key not in ("kl_weight", *_SHARED)]
+    drawn = {column.key: _panel(told, column) for column in measured}
     both = _panel(told, by_key["auroc_total"])
-    doubt = Panel(
-        "AUROC of doubt: ● total ○ epist. ↑",
+    drawn["auroc"] = Panel(
+        "AUROC: ● total ○ epist. uncertainty ↑",
         both.values,
         second=_panel(told, by_key["auroc_epistemic"]).values,
     )
-    return [*shown[:4], doubt, *shown[4:]]
+    return [panel for panel in drawn.values() if any(panel.values.values())]
 
 
 def _panel(told: Mapping[str, Any], column: Column) -> Panel:
@@ -157,27 +165,42 @@ def _summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for column in COLUMNS:
         for name, values in _values(rows, column.key).items():
-            spread = {"mean": fmean(values), "min": min(values), "max": max(values), "values": values}
-            found.setdefault(name, {})[column.key] = spread
+            found.setdefault(name, {})[column.key] = _spread(values)
     return found
+
+
+def _spread(values: Sequence[Number]) -> dict[str, Any]:
+    if not values:
+        return {"mean": None, "min": None, "max": None, "values": []}
+    return {"mean": fmean(values), "min": min(values), "max": max(values), "values": values}
 
 
 def _values(rows: Sequence[Mapping[str, Any]], key: str) -> dict[str, list[Number]]:
     found: dict[str, list[Number]] = {}
     for row in rows:
-        found.setdefault(row["posterior"], []).append(row[key])
+        values = found.setdefault(row["posterior"], [])
+        if row[key] is not None:
+            values.append(row[key])
     return found
 
 
 def _cell(column: Column, values: Sequence[Number]) -> tuple[str, str]:
+    if not values:
+        return "–", ""
     scaled = [column.factor * value for value in values]
     spread = f"±{column.write.format(stdev(scaled))}" if len(set(scaled)) > 1 else ""
     return column.write.format(fmean(scaled)), spread
 
 
-def _strange(protocol: Mapping[str, Any]) -> str:
-    name: str = protocol["strange"]
-    return "shuffled pixels" if name == "shuffled" else name
+def _defaults(protocol: Mapping[str, Any]) -> str:
+    if protocol["kl_weight"] is None:
+        return "Each posterior with its defaults."
+    return f"Each posterior with its defaults, and kl_weight {protocol['kl_weight']:g} where it has one."
+
+
+def _ood(protocol: Mapping[str, Any]) -> str:
+    name: str = protocol["ood"]
+    return "patches of two photographs" if name == PHOTOS else name
 
 
 def _commits(told: Mapping[str, Any]) -> list[str]:

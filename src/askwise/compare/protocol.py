@@ -1,13 +1,14 @@
-"""What is the same for every posterior: data, labels, network, training, draws, strange items."""
+"""What is the same for every posterior: data, labels, network, training, draws, other data."""
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from askwise.compare.strange import SHUFFLED, strange_name
-from askwise.errors import InputError, choose, positive
+from askwise.bayes.posteriors import POSTERIORS, Config
+from askwise.compare.ood import PHOTOS, ood_name
+from askwise.errors import InputError, above_zero, choose, positive
 from askwise.loop.plan import override
 from askwise.nets import NETWORKS
 from askwise.train import Training
@@ -23,7 +24,7 @@ DATA: Mapping[str, str] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Protocol:
-    """Everything but the posterior, which has its own defaults, and the seed."""
+    """Everything but the posterior, which has its own defaults but for kl_weight, and the seed."""
 
     data: str = "digits"
     labels: int = 1000
@@ -33,14 +34,25 @@ class Protocol:
     batch: int = 64
     lr: float = 1e-3
     draws: int = 100
-    strange: str = SHUFFLED
+    ood: str = PHOTOS
+    kl_weight: float | None = None
+    """For every posterior that has one; its own where this is None."""
 
     def __post_init__(self) -> None:
         choose("data set to compare on", self.data, DATA)
         choose("network", self.network, NETWORKS)
         positive("labels", self.labels)
         positive("draws", self.draws)
+        if self.kl_weight is not None:
+            above_zero("kl_weight", self.kl_weight)
         self.training()
+
+    def posterior(self, name: str) -> Config:
+        """The posterior of that name with its defaults, and the protocol's kl_weight if it has one."""
+        make = POSTERIORS[name].Config
+        tempered = self.kl_weight is not None and any(own.name == "kl_weight" for own in fields(make))
+        config: Config = make(kl_weight=self.kl_weight) if tempered else make()
+        return config
 
     def training(self) -> Training:
         """How every posterior is trained."""
@@ -54,10 +66,11 @@ def make(
     network: str | None = None,
     epochs: int = 50,
     draws: int = 100,
-    strange: str | None = None,
+    ood: str | None = None,
+    kl_weight: float | None = None,
     data_dir: str | Path | None = None,
 ) -> Protocol:
-    """The protocol on a data set; the network and the strange items are its usual ones unless named.
+    """The protocol on a data set; the network and the ood items are its usual ones unless named.
 
     A network is written NAME or with options, e.g. `lenet5,dropout=0.25`.
     """
@@ -72,5 +85,6 @@ def make(
         network_options=override({}, settings),
         epochs=epochs,
         draws=draws,
-        strange=strange_name(data, strange, data_dir=data_dir),
+        ood=ood_name(data, ood, data_dir=data_dir),
+        kl_weight=kl_weight,
     )

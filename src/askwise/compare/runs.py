@@ -2,18 +2,13 @@
 
 import json
 import math
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-import torch
-
-from askwise import __version__
-from askwise.bayes.posteriors import POSTERIORS
 from askwise.compare import journal
-from askwise.compare.commit import commit
+from askwise.compare.commit import conditions
 from askwise.compare.material import material
 from askwise.compare.protocol import Protocol
 from askwise.compare.trial import Job, trial, warm_up
@@ -57,7 +52,7 @@ def run(
             continue
         tell(job, "learning")
         try:
-            row = {**_plan(protocol, job), **trial(protocol, job, items), **_conditions()}
+            row = {**_plan(protocol, job), **trial(protocol, job, items), **conditions()}
         except AskwiseError as error:
             refused[job.posterior] = str(error)
             tell(job, "refused")
@@ -70,7 +65,7 @@ def run(
 
 def _plan(protocol: Protocol, job: Job) -> dict[str, Any]:
     """What makes a row the row of this job, as JSON would hold it."""
-    options = {name: _plain(value) for name, value in asdict(POSTERIORS[job.posterior].Config()).items()}
+    options = {name: _plain(value) for name, value in asdict(protocol.posterior(job.posterior)).items()}
     plan: dict[str, Any] = json.loads(
         json.dumps({**asdict(job), "options": options, "protocol": asdict(protocol)}, allow_nan=False)
     )
@@ -83,13 +78,3 @@ def _plain(value: Any) -> Any:
 
 def _key(row: Mapping[str, Any]) -> str:
     return json.dumps([row[part] for part in ("posterior", "seed", "options", "protocol")], sort_keys=True)
-
-
-def _conditions() -> dict[str, Any]:
-    return {
-        "askwise": __version__,
-        "commit": commit(),
-        "torch": torch.__version__,
-        "threads": torch.get_num_threads(),
-        "cores": os.cpu_count(),
-    }

@@ -30,9 +30,14 @@ class Job:
     posterior: str
     seed: int
 
+    @property
+    def title(self) -> str:
+        """What a progress bar says."""
+        return f"{self.posterior}, seed {self.seed}"
+
 
 def trial(protocol: Protocol, job: Job, items: Material) -> dict[str, Any]:
-    """How good one posterior is, how much it doubts strange items, and what it costs.
+    """How good one posterior is, how uncertain it is of other data, and what it costs.
 
     Labels, first weights and draws depend on the seed alone: all posteriors have them in common.
     Times are in CPU seconds, which other work on the machine hardly changes, and by the clock.
@@ -44,7 +49,7 @@ def trial(protocol: Protocol, job: Job, items: Material) -> dict[str, Any]:
     fitted = fit(
         plain,
         (x[chosen], y[chosen]),
-        posterior=POSTERIORS[job.posterior].Config(),
+        posterior=protocol.posterior(job.posterior),
         training=protocol.training(),
         start="scratch",
         seed=derive(job.seed, "compare", "fit"),
@@ -58,10 +63,12 @@ def trial(protocol: Protocol, job: Job, items: Material) -> dict[str, Any]:
     ready = _now()
     usual = predicted(items.test[0])
     done = _now()
-    odd = predicted(items.strange)
+    odd = predicted(items.ood)
     found = measure(usual.mean.cpu(), items.test[1])
     return {
+        "kl_weight": getattr(fitted.posterior, "kl_weight", None),
         **{name: found[name] for name in ("accuracy", "nll", "brier", "ece")},
+        "elbo": None,
         "auroc_total": told_apart(usual.total, odd.total),
         "auroc_epistemic": told_apart(usual.epistemic, odd.epistemic),
         **_spent("training", began, learned),

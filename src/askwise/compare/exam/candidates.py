@@ -1,0 +1,91 @@
+"""Who sits the exam: every posterior, with the head's prior as far as it can take it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from askwise.bayes.posteriors import (
+    Config,
+    bbb,
+    ensemble,
+    ivon,
+    laplace,
+    mc_dropout,
+    point,
+    swag,
+    vbll,
+    vogn,
+)
+from askwise.compare.exam.heads import Head
+
+WHOLE = "yes"
+MODE = "mode"
+DECAY = "decay"
+PRIORS = {
+    WHOLE: "the prior is the head's, under kl_weight 1",
+    MODE: "a weight decay that gives the head's prior the same mode; the width comes from elsewhere",
+    DECAY: "Gal's weight decay for a length-scale of 1 / prior_std; the width comes from the dropout rate, "
+    "and biases have none",
+}
+"""What the column `prior` says."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A posterior made for a head, and what of the head's prior it takes."""
+
+    name: str
+    config: Callable[[Head], Config]
+    prior: str = WHOLE
+    dropout: float = 0.0
+    """The rate of the dropout in front of the head, which one posterior needs."""
+
+    @property
+    def posterior(self) -> str:
+        """The posterior's own name; what follows it in the candidate's is a form."""
+        return self.name.partition(" ")[0]
+
+
+def _decay(head: Head) -> float:
+    return 1 / (len(head.train[0]) * head.prior_std**2)
+
+
+def _dropout(rate: float) -> Candidate:
+    return Candidate(
+        f"mc_dropout {rate:g}",
+        lambda head: mc_dropout.Config(length_scale=1 / head.prior_std),
+        prior=DECAY,
+        dropout=rate,
+    )
+
+
+def _laplace(form: str) -> Candidate:
+    return Candidate(
+        f"laplace {form}",
+        lambda head: laplace.Config(form=form, prior_precision=head.prior_std**-2, refine=0),
+    )
+
+
+def _vbll(form: str) -> Candidate:
+    return Candidate(
+        f"vbll {form}", lambda head: vbll.Config(form=form, prior_std=head.prior_std, kl_weight=1.0)
+    )
+
+
+CANDIDATES: dict[str, Candidate] = {
+    candidate.name: candidate
+    for candidate in (
+        Candidate("point", lambda head: point.Config(weight_decay=_decay(head)), prior=MODE),
+        _dropout(0.1),
+        _dropout(0.5),
+        Candidate("bbb", lambda head: bbb.Config(prior_std=head.prior_std, bias=True)),
+        Candidate("vogn", lambda head: vogn.Config(prior_std=head.prior_std, kl_weight=1.0)),
+        Candidate("ivon", lambda head: ivon.Config(prior_std=head.prior_std, kl_weight=1.0)),
+        _laplace("full"),
+        _laplace("kron"),
+        _laplace("diag"),
+        Candidate("ensemble", lambda head: ensemble.Config(5, weight_decay=_decay(head)), prior=MODE),
+        Candidate("swag", lambda head: swag.Config(weight_decay=_decay(head)), prior=MODE),
+        _vbll("dense"),
+        _vbll("diag"),
+    )
+}
