@@ -115,3 +115,51 @@ def test_batch_norm_learns_with_a_lone_last_item() -> None:
     x, y = torch.randn(17, 6), torch.arange(17) % 2
     fitted = aw.fit(network, (x, y), training=Training(epochs=1, batch=8))
     assert fitted.network[1].num_batches_tracked == 3
+
+
+IGNORING = [
+    aw.bbb(all=True),
+    aw.vbll(),
+    aw.vogn(),
+    aw.ivon(),
+    aw.mc_dropout(length_scale=0.1),
+    aw.laplace(prior_precision=1.0),
+]
+
+
+@pytest.mark.parametrize("posterior", IGNORING, ids=lambda config: config.name)
+def test_items_to_be_ignored_change_nothing(posterior) -> None:
+    torch.manual_seed(0)
+    network, x, y = aw.nets.mlp(4, 3, hidden=(8,), dropout=0.2), torch.randn(30, 4), torch.arange(30) % 3
+    more = torch.randn(10, 4)
+    where = torch.randperm(40)
+
+    def digest(x: torch.Tensor, y: torch.Tensor) -> str:
+        task, training = aw.tasks.classification(ignore=9), aw.Training(epochs=3, batch=8)
+        return aw.fit(network, (x, y), posterior=posterior, task=task, training=training).digest()
+
+    inputs, ignored = torch.cat([x, more])[where], torch.cat([y, torch.full((10,), 9)])[where]
+    kept = where[where < 30]
+    assert digest(inputs, ignored) == digest(x[kept], y[kept])
+    assert digest(inputs, ignored) != digest(inputs, ignored.where(ignored != 9, 0))  # the control
+
+
+def test_items_without_a_known_tag_count_in_no_number_of_labels() -> None:
+    x, y = torch.randn(20, 4), torch.randint(2, (20, 3)).float()
+    y[:, 0] = -1  # unknown tags are one thing, items of which nothing is known another
+    y[:8] = -1
+    frozen = aw.Training(epochs=1, lr=1e-12)
+    terms = aw.fit(aw.nets.mlp(4, 3), (x, y), posterior=aw.bbb(), task="multilabel", training=frozen).history[
+        0
+    ]
+    assert terms["loss"] == pytest.approx(terms["nll"] + terms["kl"] / 12, rel=1e-5)
+    assert terms["loss"] != pytest.approx(terms["nll"] + terms["kl"] / 20, rel=1e-2)  # the control
+
+
+def test_labels_that_are_all_to_be_ignored_are_refused() -> None:
+    with pytest.raises(InputError, match="no known labels to learn from"):
+        aw.fit(
+            aw.nets.mlp(4, 3),
+            (torch.zeros(5, 4), torch.full((5,), 9)),
+            task=aw.tasks.classification(ignore=9),
+        )

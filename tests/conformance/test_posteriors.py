@@ -21,6 +21,7 @@ CONFIGS = {
     "bbb last": aw.bbb(last=1),
     "bbb first": aw.bbb(first=1, bias=True, kl="sampled", warm_up="linear"),
     "bbb all": aw.bbb(all=True, noise="sample", scale="alpha", warm_up="blundell"),
+    "bbb log-uniform": aw.bbb(last=1, scale="alpha", prior="log_uniform"),
     "bbb by name": aw.bbb(layers=["dense1"], noise="local", dropout=True, shared_rate=True),
     "vogn": aw.vogn(),
     "vogn last": aw.vogn(last=1, samples=2),

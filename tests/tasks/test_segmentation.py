@@ -119,7 +119,7 @@ def test_masks_that_do_not_fit_are_refused_in_one_line(labels: Tensor, match: st
 def test_what_a_mask_cannot_do_is_refused() -> None:
     with pytest.raises(InputError, match="use balance='weights'"):
         segmentation().chances(masks(2, 5, 6))
-    with pytest.raises(InputError, match="choose a posterior that learns by gradients"):
+    with pytest.raises(InputError, match=r"logits \[N, C, H, W\], not \[2, 90\]"):
         segmentation().curvature(torch.zeros(2, 90))
     with pytest.raises(InputError, match=r"logits \[N, C, H, W\], not \[2, 3\]"):
         segmentation().predictive(torch.zeros(2, 1, 3))

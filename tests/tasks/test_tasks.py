@@ -40,6 +40,54 @@ def test_learning_and_measuring_judge_by_the_same_likelihood(example) -> None:
     torch.testing.assert_close(task.nll(outputs, labels), -torch.stack(items).mean())
 
 
+def test_an_item_counts_if_one_of_its_labels_is_known(example) -> None:
+    task, outputs, labels = example
+    likely = task.log_likelihood(task.predictive(outputs[:, None]), labels).reshape(len(labels), -1)
+    assert torch.equal(task.known(labels), ~likely.isnan().all(dim=1))
+
+
+@pytest.mark.parametrize(
+    ("task", "outputs", "labels"),
+    [
+        (classification(ignore=9), (4, 3), torch.tensor([0, 9, 2, 9])),
+        (multilabel(), (4, 2), torch.tensor([[0.0, 1], [-1, -1], [1, -1], [-1, -1]])),
+        (segmentation(ignore=9), (4, 3, 1, 2), torch.tensor([[[0, 1]], [[9, 9]], [[2, 9]], [[9, 9]]])),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_unknown_items_change_neither_loss_nor_curvature(task: Task, outputs, labels: Tensor) -> None:
+    found = torch.randn(*outputs, dtype=torch.float64)
+    known = task.known(labels)
+    assert known.tolist() == [True, False, True, False]
+    torch.testing.assert_close(task.nll(found, labels), task.nll(found[known], labels[known]))
+    for all_of_them, alone in zip(
+        task.curvature(found, labels), task.curvature(found[known], labels[known]), strict=True
+    ):
+        assert torch.equal(all_of_them[known], alone)
+        assert not all_of_them[~known].any()
+    assert task.curvature(found)[0][~known].any()  # the control: without labels every item counts
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_curvature_is_what_the_loss_bends_by(example, weighted: bool) -> None:
+    task, outputs, labels = example
+    if task.options.get("link") == "softplus" or (task.name == "regression" and task.options["tau"] is None):
+        pytest.skip("the loss bends by the Fisher information only on average over the labels")
+    weights = None
+    if weighted and task.name != "regression":
+        weights = torch.linspace(0.5, 2.0, outputs.shape[1], dtype=torch.float64)
+    found, truth = outputs[:1], labels[:1]
+    if not task.known(truth).any():
+        pytest.skip("nothing is known of the first item")
+    hessian = torch.autograd.functional.hessian(lambda o: task.nll(o, truth, weights), found)
+    d, u = task.curvature(found, truth, weights)
+    wide = found.shape[1]
+    for site in range(found[0, 0].numel()):
+        own = hessian.reshape(wide, -1, wide, found[0, 0].numel())[:, site, :, site]
+        at = d.reshape(wide, -1)[:, site], u.reshape(wide, -1)[:, site]
+        torch.testing.assert_close(torch.diag(at[0]) - torch.outer(at[1], at[1]), own)
+
+
 def test_draws_are_averaged_before_the_logarithm(example) -> None:
     task, outputs, labels = example
     if labels.is_floating_point() and task.name == "classification":

@@ -52,3 +52,14 @@ def test_an_epoch_is_every_example_once_or_a_draw_by_chance() -> None:
     seen = torch.cat([drawn.order(rng) for _ in range(100)])
     assert set(seen.tolist()) == {1, 4}
     assert 200 < int((seen == 1).sum()) < 400
+
+
+def test_some_of_the_examples_keep_their_names() -> None:
+    x = torch.arange(12.0).view(4, 3)
+    for data in (examples((x, torch.arange(4))), examples(Pairs([0, 1, 2, 3]))):
+        some = data.only(torch.tensor([3, 1]))
+        assert some.labels.tolist() == [3, 1]
+        assert some.name(0) == "position 3"
+        assert len(some.batch(torch.tensor([0, 1]))[0]) == len(some) == 2
+    assert torch.equal(examples((x, torch.arange(4))).only(torch.tensor([3])).first, x[3:])
+    assert examples((x, torch.arange(4)), ids=list("abcd")).only(torch.tensor([2])).name(0) == "c"

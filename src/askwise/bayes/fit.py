@@ -35,7 +35,8 @@ def fit(
 ) -> Fitted:
     """The network with a posterior learned from `data`: a pair (x, y) or a torch Dataset of pairs.
 
-    `network` itself is left as it is. Learning starts from its weights as given, from new ones
+    `network` itself is left as it is. Items whose label is to be ignored are left out: they count in
+    no number of labels. Learning starts from the network's weights as given, from new ones
     ("scratch", drawn from the seed; frozen parameters stay), or goes on from an earlier Fitted:
     its weights and what its posterior keeps (vogn and ivon keep their averages and step counts, Adam's
     are begun anew). `posterior` is bbb(last=1) by default. `validation`, a pair or Dataset like `data`, is
@@ -50,6 +51,11 @@ def fit(
     kind.predictive(outputs.unsqueeze(1))
     shape, how = tuple(outputs.shape[1:]), training or Training()
     labels = kind.labels(labelled.labels, shape)
+    known = kind.known(labels)
+    if not known.all():
+        if not known.any():
+            raise InputError("there are no known labels to learn from; every one is to be ignored")
+        labelled, labels = labelled.only(known.nonzero().flatten()), labels[known]
     chances = kind.chances(labels) if how.balance == "resample" else None
     weights = kind.class_weights(labels, shape) if how.balance == "weights" else None
     labelled = replace(labelled, labels=labels, chances=chances)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from askwise.math import gaussian
+from askwise.math import gaussian, log_uniform
 
 Noise: TypeAlias = Literal["local", "flipout", "sample"]
 Scale: TypeAlias = Literal["softplus", "alpha"]
@@ -78,6 +78,11 @@ class BayesLayer(nn.Module):
             for name in self.rhos
         ]
         return torch.stack(parts).sum()
+
+    def log_uniform_kl(self) -> Tensor:
+        """KL(q||p) of all Gaussian weights from the log-uniform prior; their variance is alpha mean^2."""
+        roots = [F.softplus(rho).clamp(min=_TINY) for rho in self.rhos.values()]
+        return torch.stack([log_uniform.kl(2 * root.log()) for root in roots]).sum()
 
     def _affine(self, inputs: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         return self._function(inputs, weight, bias, **self._options)

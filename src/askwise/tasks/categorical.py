@@ -27,6 +27,19 @@ def known(labels: Tensor, ignore: int | None) -> Tensor:
     return torch.ones_like(labels, dtype=torch.bool) if ignore is None else labels.long() != ignore
 
 
+def shares(labels: Tensor, weights: Tensor | None, *, ignore: int | None) -> Tensor:
+    """How much every label [N, *sites] counts in the likelihood: 1 or its class's weight; 0 if ignored."""
+    own = known(labels, ignore)
+    if weights is None:
+        return own.float()
+    return weights[labels.long().masked_fill(~own, 0)].masked_fill(~own, 0)
+
+
+def counted(d: Tensor, u: Tensor, share: Tensor) -> tuple[Tensor, Tensor]:
+    """The parts of the Fisher information diag(d) - u u^T times `share`, one for all outputs of a site."""
+    return d * share, u * share.sqrt()
+
+
 def log_likelihood(log_probs: LogProbs, labels: Tensor, *, ignore: int | None = None) -> SiteScores:
     """Log of the mean probability of every label [N, *sites]; NaN where a label is ignored.
 

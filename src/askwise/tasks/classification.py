@@ -35,6 +35,14 @@ def classification(*, link: str = "softmax", ignore: int | None = None) -> Task:
         share = labels if weights is None else labels * weights
         return -(share * log_probs).sum(dim=1).mean()
 
+    def curvature(
+        outputs: Tensor, labels: Tensor | None = None, weights: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        d, u = _softmax_curvature(outputs) if link == "softmax" else _softplus_curvature(outputs)
+        if labels is None:
+            return d, u
+        return categorical.counted(d, u, _shares(labels, weights, ignore).to(d)[:, None])
+
     return Task(
         name="classification",
         options={"link": link, "ignore": ignore},
@@ -42,9 +50,10 @@ def classification(*, link: str = "softmax", ignore: int | None = None) -> Task:
         predictive=predictive,
         nll=nll,
         labels=lambda labels, shape: _check_labels(labels, shape[-1], ignore),
+        known=lambda labels: _known(labels, ignore),
         summary=categorical.summary,
         log_likelihood=lambda found, labels: categorical.log_likelihood(found, labels, ignore=ignore),
-        curvature=_softmax_curvature if link == "softmax" else _softplus_curvature,
+        curvature=curvature,
         per_item=lambda scores: scores,
         metrics=lambda: ClassMeter(ignore=ignore),
         class_weights=lambda labels, shape: balance.weights_of(_counts(labels, shape[-1], ignore)),
@@ -62,6 +71,19 @@ def _softplus_curvature(outputs: Tensor) -> tuple[Tensor, Tensor]:
     values = nn.functional.softplus(outputs)
     slope = outputs.sigmoid() / values.sum(dim=-1, keepdim=True)
     return slope * outputs.sigmoid() / values, slope
+
+
+def _known(labels: Tensor, ignore: int | None) -> Tensor:
+    return (
+        torch.ones(len(labels), dtype=torch.bool) if labels.ndim == 2 else categorical.known(labels, ignore)
+    )
+
+
+def _shares(labels: Tensor, weights: Tensor | None, ignore: int | None) -> Tensor:
+    """How much every item [N] counts in the likelihood."""
+    if labels.is_floating_point():
+        return labels.new_ones(len(labels)) if weights is None else labels @ weights.to(labels)
+    return categorical.shares(labels, weights, ignore=ignore)
 
 
 def _counts(labels: Tensor, classes: int, ignore: int | None) -> Tensor:

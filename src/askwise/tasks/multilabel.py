@@ -20,7 +20,8 @@ _PRESENT = 0.5  # a soft tag counts as present from here
 def multilabel(*, reduce: str = "mean", threshold: float = 0.5) -> Task:
     """The task: a network gives one logit per tag [N, L], labels are 0 or 1 for each [N, L].
 
-    A label between 0 and 1 is soft, and -1 is unknown and ignored. The tags of an item add up in
+    A label between 0 and 1 is soft, and -1 is unknown and ignored; an item without a known tag counts
+    nowhere. The tags of an item add up in
     its likelihood. Its score is the mean over the tags, so that it does not grow with their number;
     or their sum or max. Scores that rank (margin, top_u) look across the tags. A tag is predicted
     when it is likelier than `threshold`.
@@ -34,6 +35,7 @@ def multilabel(*, reduce: str = "mean", threshold: float = 0.5) -> Task:
         predictive=_predictive,
         nll=_nll,
         labels=_check_labels,
+        known=lambda labels: (labels != _UNKNOWN).any(dim=1),
         summary=categorical.summary,
         log_likelihood=_log_likelihood,
         curvature=_curvature,
@@ -59,7 +61,7 @@ def _nll(outputs: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tens
     target = labels.to(outputs.dtype).masked_fill(unknown, 0)
     weights = None if weights is None else weights.to(outputs)
     each = F.binary_cross_entropy_with_logits(outputs, target, pos_weight=weights, reduction="none")
-    return each.masked_fill(unknown, 0).sum(dim=1).mean()
+    return each.masked_fill(unknown, 0).sum() / (~unknown).any(dim=1).sum().clamp(min=1)
 
 
 def _log_likelihood(log_probs: LogProbs, labels: Float[Tensor, "N L"]) -> SiteScores:
@@ -67,9 +69,15 @@ def _log_likelihood(log_probs: LogProbs, labels: Float[Tensor, "N L"]) -> SiteSc
     return torch.lerp(off, on, labels.to(on.dtype)).masked_fill(labels == _UNKNOWN, torch.nan)
 
 
-def _curvature(outputs: Tensor) -> tuple[Tensor, Tensor]:
+def _curvature(
+    outputs: Tensor, labels: Tensor | None = None, weights: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
     p = outputs.sigmoid()
-    return p * (1 - p), torch.zeros_like(p)
+    d = p * (1 - p)
+    if labels is not None:
+        more = torch.ones_like(d) if weights is None else 1 + labels.clamp(min=0).to(d) * (weights.to(d) - 1)
+        d = d * more.masked_fill(labels == _UNKNOWN, 0)
+    return d, torch.zeros_like(d)
 
 
 def _weights(labels: Float[Tensor, "N L"]) -> Float[Tensor, " L"]:

@@ -41,7 +41,9 @@ def regression(*, tau: float | None = None) -> Task:
     def check(labels: Tensor, shape: tuple[int, ...]) -> Tensor:
         return _check_labels(labels, shape, learned=fixed is None)
 
-    def curvature(outputs: Tensor) -> tuple[Tensor, Tensor]:
+    def curvature(
+        outputs: Tensor, _labels: Tensor | None = None, _weights: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
         found = _moments(outputs, fixed)
         precision = (-found[..., 1]).exp()
         if fixed is not None:
@@ -56,6 +58,7 @@ def regression(*, tau: float | None = None) -> Task:
         predictive=predictive,
         nll=nll,
         labels=check,
+        known=lambda labels: torch.ones(len(labels), dtype=torch.bool),
         summary=_summary,
         log_likelihood=lambda found, labels: gaussian.log_likelihood(found, _columns(labels).to(found)),
         curvature=curvature,

@@ -1,5 +1,6 @@
 """A class for every pixel."""
 
+import torch
 from torch import Tensor
 
 from askwise.errors import InputError
@@ -22,6 +23,17 @@ def segmentation(*, ignore: int | None = None, reduce: str = "mean", top: float 
     def nll(outputs: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
         return categorical.nll(outputs.log_softmax(dim=1), labels, weights, ignore=ignore)
 
+    def curvature(
+        outputs: Tensor, labels: Tensor | None = None, weights: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        _check_outputs(outputs)
+        p = outputs.softmax(dim=1)
+        if labels is None:
+            return categorical.counted(p, p, torch.full_like(p[:, :1], 1 / p[0, 0].numel()))
+        share = categorical.shares(labels, weights, ignore=ignore).to(p)
+        sites = categorical.known(labels, ignore).sum(dim=(1, 2), keepdim=True).clamp(min=1)
+        return categorical.counted(p, p, (share / sites)[:, None])
+
     def weights_of(labels: Tensor, shape: tuple[int, ...]) -> Tensor:
         return balance.weights_of(balance.class_counts(labels, shape[0], ignore=ignore))
 
@@ -32,9 +44,10 @@ def segmentation(*, ignore: int | None = None, reduce: str = "mean", top: float 
         predictive=_predictive,
         nll=nll,
         labels=lambda labels, shape: _check_labels(labels, shape, ignore),
+        known=lambda labels: categorical.known(labels, ignore).flatten(1).any(dim=1),
         summary=categorical.summary,
         log_likelihood=lambda found, labels: categorical.log_likelihood(found, labels, ignore=ignore),
-        curvature=_no_curvature,
+        curvature=curvature,
         per_item=reduction(reduce, ("mean", "max", "top"), top=top),
         metrics=lambda: PixelMeter(ignore=ignore),
         class_weights=weights_of,
@@ -45,17 +58,14 @@ def segmentation(*, ignore: int | None = None, reduce: str = "mean", top: float 
 
 def _predictive(outputs: Tensor) -> LogProbs:
     """Log-probabilities [N, T, H, W, C]."""
-    if outputs.ndim != 5:
-        found = [outputs.shape[0], *outputs.shape[2:]]
-        raise InputError(f"segmentation needs a network that gives logits [N, C, H, W], not {found}")
+    _check_outputs(outputs[:, 0])
     return log_softmax(outputs.movedim(2, -1))
 
 
-def _no_curvature(outputs: Tensor) -> tuple[Tensor, Tensor]:
-    raise InputError(
-        f"segmentation has no curvature of one label for outputs {list(outputs.shape)}: its pixels have "
-        "one each; choose a posterior that learns by gradients, e.g. aw.bbb() or aw.mc_dropout()"
-    )
+def _check_outputs(outputs: Tensor) -> None:
+    if outputs.ndim != 4:
+        found = list(outputs.shape)
+        raise InputError(f"segmentation needs a network that gives logits [N, C, H, W], not {found}")
 
 
 def _no_chances(labels: Tensor) -> Tensor:

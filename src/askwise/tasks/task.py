@@ -33,6 +33,20 @@ class Likelihood(Protocol):
 
 
 @runtime_checkable
+class Curvature(Protocol):
+    """Outputs [N, E, *sites] to (d, u), shaped alike: the Fisher information of a label is diag(d) - u u^T.
+
+    At every site for itself, where there are sites.
+    """
+
+    def __call__(
+        self, outputs: Tensor, labels: Tensor | None = None, weights: Tensor | None = None, /
+    ) -> tuple[Tensor, Tensor]:
+        """The two parts; with labels as they count in the likelihood: unknown ones nothing."""
+        ...
+
+
+@runtime_checkable
 class Meter(Protocol):
     """Measures predictions that arrive batch by batch."""
 
@@ -61,12 +75,13 @@ class Task:
     nll: Likelihood
     labels: Callable[[Tensor, tuple[int, ...]], Tensor]
     """The labels, if they fit outputs of this shape per item; an error names the first that does not."""
+    known: Callable[[Tensor], Tensor]
+    """Which items [N] have a label that is known, at one site at least; the others count nowhere."""
     summary: Callable[[Tensor], Prediction]
     """Mean and doubt of a predictive distribution."""
     log_likelihood: Callable[[Tensor, Tensor], SiteScores]
     """Log of the predictive density, averaged over the draws, at labels [N, *sites]; NaN where unknown."""
-    curvature: Callable[[Tensor], tuple[Tensor, Tensor]]
-    """Outputs [N, E] to (d, u), both [N, E]: the Fisher information of a label is diag(d) - u u^T."""
+    curvature: Curvature
     per_item: Callable[[SiteScores], Scores]
     """One score per item from the scores of its sites."""
     metrics: Callable[[], Meter]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
-from torch.utils.data import Dataset
+from torch.utils.data import Dataset, Subset
 
 from askwise.errors import InputError
 
@@ -31,6 +31,17 @@ class Examples:
             return self.source[0][positions], self.labels[positions]
         inputs = [torch.as_tensor(self.source[int(at)][0]) for at in positions]
         return torch.stack(inputs), self.labels[positions]
+
+    def only(self, positions: Tensor) -> "Examples":
+        """The examples at these positions; they keep their names."""
+        at, labels = positions.tolist(), self.labels[positions]
+        source: tuple[Tensor, Tensor] | Dataset[Any]
+        if isinstance(self.source, tuple):
+            source = self.source[0][positions], labels
+        else:
+            source = Subset(self.source, at)
+        chances = None if self.chances is None else self.chances[positions]
+        return Examples(source, labels, [self.name(one) for one in at], chances)
 
     def order(self, rng: torch.Generator) -> Tensor:
         """The positions of one epoch: all of them shuffled, or as many drawn by their chances."""

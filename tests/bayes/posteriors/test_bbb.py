@@ -1,6 +1,7 @@
 """The loss of Bayes by Backprop is the one in the docstring, and each trap of public code has a test."""
 
 import math
+from collections import OrderedDict
 
 import pytest
 import torch
@@ -11,7 +12,7 @@ from torch.nn.functional import softplus
 import askwise as aw
 from askwise.bayes.posteriors import bbb
 from askwise.errors import InputError
-from askwise.math import gaussian
+from askwise.math import gaussian, log_uniform
 from askwise.train import Training
 
 
@@ -87,6 +88,39 @@ def test_dropout_inside_the_network_is_off_unless_asked() -> None:
     on = aw.fit(network, data(), posterior=aw.bbb(first=1, rho_mean=-30.0, dropout=True), training=quick)
     assert aw.predict(off, x).epistemic.max() < 1e-4
     assert aw.predict(on, x).epistemic.max() > 1e-3
+
+
+def test_the_log_uniform_prior_looks_at_alpha_alone() -> None:
+    terms = first_epoch(last=1, scale="alpha", prior="log_uniform", rho_mean=-1.0)
+    root = math.log1p(math.exp(-1.0))
+    expected = log_uniform.kl(torch.full((128 * 3,), 2 * math.log(root))).item()
+    assert terms["kl"] == pytest.approx(expected, rel=0.01)  # rho varies by .1
+    assert terms["loss"] == pytest.approx(terms["nll"] + terms["kl"] / 40, rel=1e-5)
+    assert terms["kl"] != pytest.approx(first_epoch(last=1, scale="alpha", rho_mean=-1.0)["kl"], rel=0.1)
+
+
+def test_under_the_log_uniform_prior_useless_inputs_drop_out() -> None:
+    rng = torch.Generator().manual_seed(0)
+    x = torch.randn(300, 6, generator=rng)
+    y = x[:, :1] - x[:, 1:2] + 0.1 * torch.randn(300, 1, generator=rng)  # four inputs say nothing
+    fitted = aw.fit(
+        nn.Sequential(OrderedDict(dense=nn.Linear(6, 1))),
+        (x, y),
+        posterior=aw.bbb(scale="alpha", prior="log_uniform"),
+        task=aw.tasks.regression(tau=100.0),
+        training=Training(epochs=300, lr=1e-2),
+    )
+    noise = torch.nn.functional.softplus(fitted.state["dense.weight"])[0]
+    assert 5 * noise[:2].max() < noise[2:].min()
+
+
+def test_the_log_uniform_prior_without_alpha_is_refused() -> None:
+    with pytest.raises(InputError, match=r'prior="log_uniform" needs scale="alpha", not scale=\'softplus\''):
+        aw.bbb(prior="log_uniform")
+    with pytest.raises(InputError, match=r'needs kl="closed"'):
+        aw.bbb(prior="log_uniform", scale="alpha", kl="sampled")
+    with pytest.raises(InputError, match="unknown prior 'gausian'; did you mean 'gaussian'"):
+        aw.bbb(prior="gausian")
 
 
 def test_shared_weights_are_refused_by_name() -> None:

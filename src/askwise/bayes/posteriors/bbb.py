@@ -29,7 +29,9 @@ _NO_NOISE = -1000.0  # softplus of it is exactly zero, and saved numbers stay fi
 class Config:
     """The placement (one of last, first, layers, all), the form of the Gaussians and the loss.
 
-    loss = mean NLL + kl_weight * warm_up * KL(q||p) / number of labels, p = N(0, prior_std^2).
+    loss = mean NLL + kl_weight * warm_up * KL(q||p) / number of labels, p = N(0, prior_std^2); or, where
+    the variance is alpha mean^2 (`scale="alpha"`), also the log-uniform prior of variational dropout
+    (`prior="log_uniform"`; Kingma et al. 2015, Molchanov et al. 2017), which has no prior_std.
     The deviation softplus(rho) starts at rho_mean and is learned fast enough to reach its optimum in
     the training. `shared_rate` gives rho the weights' learning rate, as the papers do; then the
     deviation hardly leaves its start. A `kl_weight` of 1 is Bayes' rule, under which the prior drowns
@@ -47,6 +49,7 @@ class Config:
     rho_mean: float = -3.0
     shared_rate: bool = False
     scale: Scale = "softplus"
+    prior: str = "gaussian"
     prior_std: float = 0.3
     bias: bool = False
     noise: Noise | None = None
@@ -67,6 +70,11 @@ class Config:
         at_least_zero("kl_weight", self.kl_weight)
         choose("scale", self.scale, get_args(Scale))
         choose("kl", self.kl, ("closed", "sampled"))
+        if choose("prior", self.prior, ("gaussian", "log_uniform")) == "log_uniform":
+            if self.scale != "alpha":
+                raise InputError(f'prior="log_uniform" needs scale="alpha", not scale={self.scale!r}')
+            if self.kl != "closed":
+                raise InputError(f'prior="log_uniform" needs kl="closed", not kl={self.kl!r}')
         choose("warm_up", self.warm_up, WARM_UPS)
         if self.noise is not None:
             choose("noise", self.noise, get_args(Noise))
@@ -153,9 +161,13 @@ def _divergence(layers: Sequence[BayesLayer], config: Config, job: Job) -> Calla
     steps, per_epoch = job.course.steps, len(job.course.sizes)
     factor = WARM_UPS[config.warm_up]
 
+    def measure(layer: BayesLayer) -> Tensor:
+        if config.prior == "log_uniform":
+            return layer.log_uniform_kl()
+        return layer.kl(config.prior_std) if config.kl == "closed" else layer.sampled_kl(config.prior_std)
+
     def terms(number: int) -> Terms:
-        measure = BayesLayer.kl if config.kl == "closed" else BayesLayer.sampled_kl
-        kl: Tensor = torch.stack([measure(layer, config.prior_std) for layer in layers]).sum()
+        kl: Tensor = torch.stack([measure(layer) for layer in layers]).sum()
         weight = config.kl_weight * factor(number, steps, per_epoch)
         return {"loss": weight * kl / len(job.data), "kl": kl}
 

@@ -183,7 +183,6 @@ def _correction(task: Task, layer: GaussianOutputs, outputs: int) -> Callable[[T
         assert layer.variance is not None  # noqa: S101  the layer has just been called
         known = ~task.log_likelihood(task.predictive(found.detach().unsqueeze(1)), labels).isnan()
         more = torch.where(known, each(found, layer.variance), 0.0)
-        items = known.sum().clamp(min=1) if known.ndim == 1 else len(known)
-        return more.sum() / items
+        return more.sum() / task.known(labels).sum().clamp(min=1)
 
     return correction
