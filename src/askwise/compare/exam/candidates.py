@@ -22,9 +22,9 @@ MODE = "mode"
 DECAY = "decay"
 PRIORS = {
     WHOLE: "the prior is the head's, under kl_weight 1",
-    MODE: "a weight decay that gives the head's prior the same mode; the width comes from elsewhere",
-    DECAY: "Gal's weight decay for a length-scale of 1 / prior_std; the width comes from the dropout rate, "
-    "and biases have none",
+    MODE: "the head's prior decides the mode, but for the biases; the width comes from elsewhere",
+    DECAY: "Gal's weight decay for a length-scale of 1 / prior_std, but for the biases; the width comes from "
+    "the dropout rate",
 }
 """What the column `prior` says."""
 
@@ -39,14 +39,14 @@ class Candidate:
     dropout: float = 0.0
     """The rate of the dropout in front of the head, which one posterior needs."""
 
+    def precision(self, head: Head) -> float:
+        """The prior precision of the training, where the posterior leaves its prior to it."""
+        return head.prior_std**-2 if self.prior == MODE else 0.0
+
     @property
     def posterior(self) -> str:
         """The posterior's own name; what follows it in the candidate's is a form."""
         return self.name.partition(" ")[0]
-
-
-def _decay(head: Head) -> float:
-    return 1 / (len(head.train[0]) * head.prior_std**2)
 
 
 def _dropout(rate: float) -> Candidate:
@@ -74,17 +74,17 @@ def _vbll(form: str) -> Candidate:
 CANDIDATES: dict[str, Candidate] = {
     candidate.name: candidate
     for candidate in (
-        Candidate("point", lambda head: point.Config(weight_decay=_decay(head)), prior=MODE),
+        Candidate("point", lambda _: point.Config(), prior=MODE),
         _dropout(0.1),
         _dropout(0.5),
-        Candidate("bbb", lambda head: bbb.Config(prior_std=head.prior_std, bias=True)),
+        Candidate("bbb", lambda head: bbb.Config(prior_std=head.prior_std, kl_weight=1.0, bias=True)),
         Candidate("vogn", lambda head: vogn.Config(prior_std=head.prior_std, kl_weight=1.0)),
         Candidate("ivon", lambda head: ivon.Config(prior_std=head.prior_std, kl_weight=1.0)),
         _laplace("full"),
         _laplace("kron"),
         _laplace("diag"),
-        Candidate("ensemble", lambda head: ensemble.Config(5, weight_decay=_decay(head)), prior=MODE),
-        Candidate("swag", lambda head: swag.Config(weight_decay=_decay(head)), prior=MODE),
+        Candidate("ensemble", lambda _: ensemble.Config(5), prior=MODE),
+        Candidate("swag", lambda _: swag.Config(), prior=MODE),
         _vbll("dense"),
         _vbll("diag"),
     )

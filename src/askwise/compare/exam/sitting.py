@@ -35,10 +35,11 @@ class Protocol:
     lr: float = 3e-3
     draws: int = 4000
 
-    def training(self, head: Head) -> Training:
-        """So many epochs that there are at least `steps` steps."""
-        each = Training(epochs=1, batch=self.batch).steps(len(head.train[0]))
-        return Training(epochs=-(-self.steps // each), batch=self.batch, lr=self.lr)
+    def training(self, *, prior_precision: float = 0.0) -> Training:
+        """How a candidate is trained."""
+        return Training(
+            epochs=1, min_steps=self.steps, batch=self.batch, lr=self.lr, prior_precision=prior_precision
+        )
 
 
 def learned(protocol: Protocol, head: Head, name: str, *, seed: int) -> Fitted:
@@ -52,7 +53,7 @@ def learned(protocol: Protocol, head: Head, name: str, *, seed: int) -> Fitted:
         head.train,
         posterior=candidate.config(head),
         task=head.task,
-        training=protocol.training(head),
+        training=protocol.training(prior_precision=candidate.precision(head)),
         start="scratch",
         seed=derive(seed, "exam", "fit"),
     )
