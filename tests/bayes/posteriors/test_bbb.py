@@ -91,7 +91,7 @@ def test_dropout_inside_the_network_is_off_unless_asked() -> None:
 
 
 def test_the_log_uniform_prior_looks_at_alpha_alone() -> None:
-    terms = first_epoch(last=1, scale="alpha", prior="log_uniform", rho_mean=-1.0)
+    terms = first_epoch(last=1, scale="alpha", prior="log_uniform", rho_mean=-1.0, kl_weight=1.0)
     root = math.log1p(math.exp(-1.0))
     expected = log_uniform.kl(torch.full((128 * 3,), 2 * math.log(root))).item()
     assert terms["kl"] == pytest.approx(expected, rel=0.01)  # rho varies by .1

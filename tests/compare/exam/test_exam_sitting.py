@@ -57,5 +57,5 @@ def test_members_of_an_ensemble_are_all_there_is() -> None:
 
 def test_the_training_has_at_least_so_many_steps() -> None:
     for steps in (1, 6, 7):
-        training = replace(QUICK, steps=steps).training(head())
-        assert steps <= training.steps(12) < steps + 2
+        course = replace(QUICK, steps=steps).training().course(12)
+        assert steps <= course.steps < steps + 2
