@@ -29,7 +29,7 @@ WAYS = {
         "posterior": {"name": "mc_dropout"},
     },
     "recalibrated": {"budget": 7, "train": "warm", "validation": HELD},
-    "balanced": {"budget": 9, "initial": {"per_class": 2, "labels": TRUTH}},
+    "balanced": {"budget": 6, "initial": {"per_class": 2, "labels": TRUTH}},
 }
 
 
