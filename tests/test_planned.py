@@ -8,6 +8,7 @@ from askwise import planned
 from askwise.data import Dataset
 from askwise.errors import InputError
 from askwise.loop.plan import make
+from askwise.oracle import Simulated
 
 
 def test_the_classes_of_a_named_data_set_need_not_be_written(tmp_path):
@@ -77,3 +78,22 @@ def test_data_of_another_kind_than_pictures_with_one_class_is_refused(tmp_path, 
     (tmp_path / "plan.toml").write_text('data = "uci/yacht"\n')
     with pytest.raises(InputError, match="uci/yacht has no classes, and a plan in a file needs some"):
         planned.read_plan(tmp_path / "plan.toml")
+
+
+def test_a_balanced_initial_set_comes_from_the_labels_of_the_data_or_of_the_oracle(tmp_path):
+    plan = planned.read_plan(write_plan(tmp_path), overrides=["initial={per_class=1}"])
+    known = planned.material(plan)
+    turned = {name: str((int(label) + 1) % 10) for name, label in known.labels.items()}
+    for answers, labels in ((None, known.labels), (Simulated(turned, classes=plan.classes), turned)):
+        with planned.learner(plan, known, answers=answers) as learner:
+            asked = [question.id for question in learner.ask()]
+            assert sorted(labels[name] for name in asked) == list("0123456789")
+
+
+def test_labels_for_a_balanced_initial_set_are_looked_for_before_a_run(tmp_path):
+    plan = planned.read_plan(write_plan(tmp_path), overrides=["initial={per_class=1}"])
+    assert planned.check_initial(plan)
+    assert not planned.check_initial(make({**plan.model_dump(), "data": str(tmp_path)}))
+    many = make({**plan.model_dump(), "initial": {"per_class": 130}, "budget": 1300})
+    with pytest.raises(InputError, match=r"wants 130 items of class '[0-9]', and 1[12][0-9] with that label"):
+        planned.check_initial(many)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
+from typing import Any
 
 from torch import Tensor, nn
 
@@ -14,6 +15,7 @@ from askwise.data import NAMES, Dataset, load
 from askwise.data.catalogue import STORED
 from askwise.errors import InputError, choose
 from askwise.loop.learner import Learner
+from askwise.loop.parts import balanced
 from askwise.loop.plan import Plan, read
 from askwise.loop.score import subset
 from askwise.oracle import Oracle, Simulated, open_oracle
@@ -73,17 +75,21 @@ def learner(
     known: Material,
     *,
     store: str | Path | None = None,
+    answers: Oracle | None = None,
     exact: bool = False,
     follow: Follow = False,
 ) -> Learner:
-    """The learner that the plan describes; `follow` hears how far its work is."""
+    """The learner that the plan describes; `follow` hears how far its work is.
+
+    `answers` is who will answer, if that is known: a balanced initial set is chosen by those labels.
+    """
     choices = plan.model_dump(exclude={"classes", "initial", "validation", "test", "network", "store"})
     return Learner(
         network(plan, known.pool.like()),
         pool=known.pool,
         classes=plan.classes,
         store=store,
-        initial=plan.initial.ids or plan.initial.count,
+        initial=_initial(plan, known, answers),
         validation=_validation(plan, known),
         test=_test(plan, known),
         exact=exact,
@@ -130,6 +136,27 @@ def _known(data: Dataset) -> Material:
 
     labels = dict(zip(data.train_ids, named(data.train_y), strict=True))
     return Material(arrays(data.train_x, ids=data.train_ids), labels, (data.test_x, named(data.test_y)))
+
+
+def check_initial(plan: Plan, *, data_dir: str | Path | None = None) -> bool:
+    """Whether the labels for a balanced initial set are there; an error if a class has too few.
+
+    Those of other data than a data set by name come with the oracle, later.
+    """
+    if plan.initial.per_class is None:
+        return True
+    if plan.data not in NAMES:
+        return False
+    known = material(plan, data_dir=data_dir)
+    balanced(plan, known.labels, known.pool, _validation(plan, known) or {})
+    return True
+
+
+def _initial(plan: Plan, known: Material, answers: Oracle | None) -> Any:
+    """As a learner takes it."""
+    if plan.initial.per_class is None:
+        return plan.initial.ids or plan.initial.count
+    return {"per_class": plan.initial.per_class, "labels": answers or known.labels or None}
 
 
 def _validation(plan: Plan, known: Material) -> dict[str, str] | None:

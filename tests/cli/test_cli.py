@@ -1,6 +1,7 @@
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from tiny_plan import write_plan
 
@@ -59,6 +60,18 @@ BAD = {
     "a batch below nothing": (["plan", "check", "{plan}", "--set", "batch=-3"], "batch in the plan"),
     "no draws": (["run", "{plan}", "--set", "draws=0"], "draws in the plan"),
     "a seed in the plan that is no number": (["run", "{plan}", "--set", "seed=abc"], "seed in the plan"),
+    "too many of each class": (
+        ["plan", "check", "{plan}", "--set", "initial={per_class=3}"],
+        "3 of each of 10 classes are 30 labels, more than the budget of 20",
+    ),
+    "more of a class than there are": (
+        ["plan", "check", "{plan}", "--set", "initial={per_class=130}", "--set", "budget=1300"],
+        "initial per class wants 130 items of class",
+    ),
+    "a balanced start without labels": (
+        ["run", "{plan}", "--set", "initial={per_class=2}", "--set", "data={tmp}/x.npy", "--set", "test=0"],
+        "initial per class needs labels known in advance; run with --oracle labels.csv",
+    ),
     "one class": (["plan", "check", "{plan}", "--set", 'classes=["a"]'], "at least two classes"),
     "a class twice": (["plan", "check", "{plan}", "--set", 'classes=["a", "a"]'], "named 2 times"),
     "a setting without a value": (["plan", "check", "{plan}", "--set", "batch"], "key=value"),
@@ -90,6 +103,7 @@ def test_bad_input_is_refused_in_one_line_with_exit_code_2(askwise, tmp_path, ca
     (folder / "wrong.csv").write_text("id,label\ndigits-train-00001,eleven\n")
     (folder / "text.db").write_text("a letter, not a database; long enough to be looked at " * 30)
     (folder / "empty.db").write_bytes(b"")
+    np.save(folder / "x.npy", np.zeros((30, 4), dtype=np.float32))
     empty = tmp_path / "empty"
     empty.mkdir()
     plan = write_plan(folder)

@@ -1,7 +1,13 @@
 import json
 import shutil
 
+import numpy as np
 from tiny_plan import write_plan
+
+from askwise.data import load
+from askwise.pool import arrays
+from askwise.store import open_store
+from askwise.store.facts import Question
 
 
 def test_run_reports_every_seed_as_json(askwise, finished):
@@ -61,3 +67,40 @@ def test_validation_items_are_held_out_of_the_pool(askwise, tmp_path):
     code, _, _ = askwise("run", plan, "--oracle", "simulated", "--set", "budget=10")
     status = json.loads(askwise("status", plan, "--json")[1])["runs"][0]
     assert (code, status["items"]) == (0, 1201 - 50)
+
+
+def test_a_balanced_start_asks_as_many_items_of_each_class(askwise, tmp_path):
+    """By the labels of the data set, or of the file that answers."""
+    plan = write_plan(tmp_path).replace(tmp_path / "plan.toml")
+    plan.write_text(plan.read_text().replace("initial = 10", "initial = {per_class = 1}"))
+    code, out, _ = askwise("plan", "check", plan)
+    assert code == 0
+    assert "initial.per_class            1" in out
+    found = json.loads(askwise("run", plan, "--json")[1])["runs"][0]
+    truth = load("digits")
+    known = {name: int(label) for name, label in zip(truth.train_ids, truth.train_y, strict=True)}
+    assert sorted(known[name] for name in found["questions"]) == list(range(10))
+    code, out, _ = askwise("run", plan, "--oracle", "simulated", "--json")
+    assert json.loads(out)["runs"][0]["labels"] == [10, 15, 20]
+
+
+def test_a_balanced_start_on_unlabelled_data_takes_the_labels_of_the_file_that_answers(askwise, tmp_path):
+    points = np.random.default_rng(0).normal(size=(12, 4)).astype(np.float32)
+    np.save(tmp_path / "x.npy", points)
+    extra = f'data = "{tmp_path / "x.npy"}"\nclasses = ["a", "b"]\n'
+    plan = write_plan(tmp_path, extra)
+    text = plan.read_text().replace('data = "digits"\n', "").replace("test = 60\n", "")
+    plan.write_text(
+        text.replace("initial = 10", "initial = {per_class = 2}").replace("budget = 20", "budget = 4")
+    )
+    assert f"can run: askwise run {plan} --oracle labels.csv" in askwise("plan", "check", plan)[1]
+    ids = list(arrays(tmp_path / "x.npy").ids)
+    labels = dict(zip(ids, "aaabaaabaaab", strict=True))
+    answers = tmp_path / "labels.csv"
+    answers.write_text("id,label\n" + "".join(f"{name},{label}\n" for name, label in labels.items()))
+    code, _, err = askwise("run", plan, "--oracle", answers)
+    assert (code, err) == (0, "")
+    store = open_store(tmp_path / "tiny.db", read_only=True)
+    asked = [question.id for question in store.facts(Question)]
+    store.close()
+    assert sorted(labels[name] for name in asked) == ["a", "a", "b", "b"]

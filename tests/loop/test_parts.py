@@ -1,7 +1,10 @@
 """Initial, validation and test data."""
 
+from collections import Counter
+
+import numpy as np
 import pytest
-from small_run import CLASSES, IDS, LABELS, POINTS, TRUTH, learner
+from small_run import CLASSES, IDS, LABELS, POINTS, TRUTH, learner, pool
 
 from askwise.errors import InputError
 
@@ -35,3 +38,99 @@ def test_validation_and_test_items_are_measured_and_never_asked():
     assert not held.keys() & run._setting.ledger.labels.keys()
     with pytest.raises(InputError, match="is held out for validation or test"):
         run.tell({IDS[0]: "red"})
+
+
+def first(**changes):
+    """The ids that are asked first."""
+    choices = {"initial": {"per_class": 2, "labels": TRUTH}, **changes}
+    return {question.id for question in learner(**choices).ask()}
+
+
+def test_an_initial_set_per_class_has_as_many_items_of_every_class():
+    for seed in range(20):
+        found = Counter(TRUTH[name] for name in first(seed=seed))
+        assert found == dict.fromkeys(CLASSES, 2)
+    by_chance = [Counter(TRUTH[name] for name in first(seed=seed, initial=6)) for seed in range(20)]
+    assert any(found != dict.fromkeys(CLASSES, 2) for found in by_chance)  # the control
+
+
+def test_it_depends_on_seed_and_ids_and_not_on_the_order_of_the_pool():
+    order = np.random.default_rng(1).permutation(40)
+    turned = pool(POINTS[order], [IDS[place] for place in order])
+    assert first(pool=turned) == first()
+    assert first(seed=6) != first()
+    shifted = pool(POINTS[:40], [IDS[(place + 7) % 40] for place in range(40)])
+    assert first(pool=shifted) == first()  # the same ids at other places
+
+
+def test_it_is_asked_like_other_questions_and_is_part_of_the_stored_plan(folder):
+    with learner(folder / "run.db", initial={"per_class": 2, "labels": TRUTH}) as run:
+        asked = {question.id for question in run.ask()}
+        assert run.status().progress.labelled == 0
+        kept = run.status().plan.initial
+    assert (kept.per_class, kept.count, set(kept.ids)) == (2, 6, asked)
+
+
+def test_a_run_keeps_the_initial_set_it_began_with(folder):
+    """Also if the pool has grown, or the labels are not at hand any more."""
+    with learner(folder / "run.db", initial={"per_class": 2, "labels": TRUTH}) as run:
+        kept = run.status().plan.initial.ids
+    grown = {"pool": pool(POINTS, IDS), "test": None}
+    for labels in ({"labels": TRUTH}, {}):
+        with learner(folder / "run.db", initial={"per_class": 2, **labels}, **grown) as run:
+            assert run.status().plan.initial.ids == kept
+            assert {question.id for question in run.ask()} == set(kept)
+    fresh = learner(initial={"per_class": 2, "labels": TRUTH}, **grown)
+    assert fresh.status().plan.initial.ids != kept  # the control: a new run over the larger pool
+
+
+def test_held_out_and_unreadable_items_are_not_in_it():
+    chosen = first()
+    held = {name: TRUTH[name] for name in sorted(chosen)[:3]}
+    assert not first(validation=held) & held.keys()
+    points = POINTS[:40].copy()
+    points[[IDS.index(name) for name in held]] = np.inf
+    found = first(pool=pool(points))
+    assert not found & held.keys()
+    assert Counter(TRUTH[name] for name in found) == dict.fromkeys(CLASSES, 2)
+
+
+def test_a_subset_of_the_pool_does_not_cut_what_is_labelled_first():
+    assert len(first(pool_subset=3)) == 6
+
+
+def test_labels_may_be_in_a_file(tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_text("id,label\n" + "".join(f"{name},{label}\n" for name, label in TRUTH.items()))
+    assert first(initial={"per_class": 2, "labels": path}) == first()
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"initial": {"per_class": 2}}, "initial per class needs labels known in advance; run with --oracle"),
+        ({"initial": {"per_class": 2, "labels": TRUTH.get}}, "needs labels known in advance"),
+        (
+            {"initial": {"per_class": 2, "labels": dict.fromkeys(IDS, "red")}},
+            "wants 2 items of class 'green', and 0 with that label can be asked about; lower per_class",
+        ),
+        (
+            {"initial": {"per_class": 20, "labels": TRUTH}, "budget": 60},
+            "wants 20 items of class 'red', and 1[0-9] with that label",
+        ),
+        (
+            {"initial": {"per_class": 4, "labels": TRUTH}},
+            "4 of each of 3 classes are 12 labels, more than the budget of 10",
+        ),
+        ({"initial": {"per_class": 0, "labels": TRUTH}}, "per_class must be a whole number of at least 1"),
+        (
+            {"initial": {"per_class": 2, "label": TRUTH}},
+            "unknown key of initial 'label'; did you mean 'labels'",
+        ),
+        ({"initial": {"per_class": 2, "labels": {IDS[0]: "rot"}}}, "is 'rot', which is no class"),
+    ],
+)
+def test_a_set_that_cannot_be_balanced_is_refused_in_one_line(changes, said):
+    with pytest.raises(InputError, match=said) as caught:
+        learner(**changes)
+    assert "\n" not in str(caught.value)

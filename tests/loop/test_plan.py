@@ -58,6 +58,12 @@ def test_a_plan_says_what_its_labelled_data_are_used_for(path):
     assert all(field.description for field in Plan.model_fields.values())
 
 
+def test_an_initial_set_may_be_so_many_of_each_class(path):
+    plan = read(path, overrides=["initial={per_class=2}"])
+    assert (plan.initial.per_class, plan.initial.use) == (2, USES["initial"])
+    assert make(plan.model_dump(mode="json")) == plan
+
+
 def test_a_plan_does_not_change(path):
     with pytest.raises(ValidationError):
         read(path).batch = 7
@@ -89,6 +95,10 @@ def test_settings_lie_over_the_file_and_are_read_as_toml_or_as_words(path):
         ("classes=[]", "at least two classes"),
         ('classes=["a","a"]', "class 'a' is named 2 times"),
         ("initial=-1", "initial.count in the plan: .* not -1"),
+        ("initial={per_class=0}", "initial.per_class in the plan: .* not 0"),
+        ("initial={per_class=2, count=4}", "give a number or per_class, not both"),
+        ("initial={per_class=60}", "60 of each of 2 classes are 120 labels, more than the budget of 100"),
+        ("validation={per_class=2}", "validation.per_class in the plan: extra inputs are not permitted"),
         ("initial=many", "initial in the plan: .* not 'many'"),
     ],
 )

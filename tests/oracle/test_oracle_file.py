@@ -1,7 +1,7 @@
 import pytest
 
 from askwise.errors import InputError
-from askwise.oracle import File, open_oracle
+from askwise.oracle import File, known_labels, open_oracle
 from askwise.store.facts import CANNOT_TELL, SKIP, Question
 
 QUESTIONS = [Question(id=name, round=0, rank=0) for name in ("a", "b", "c", "d", "e")]
@@ -39,3 +39,11 @@ def test_a_file_with_a_mistake_is_refused_by_line(tmp_path, content, message):
 def test_a_class_called_skip_is_a_class(tmp_path):
     (tmp_path / "l.csv").write_text("id,label\na,skip\n")
     assert File(tmp_path / "l.csv", classes=["skip", "run"]).answer(QUESTIONS) == {"a": "skip"}
+
+
+def test_labels_known_in_advance_are_those_of_files_and_simulations(tmp_path):
+    (tmp_path / "l.csv").write_text("id,label\na,cat\nb,skip\nc,cannot_tell\n")
+    classes = ["cat", "dog"]
+    assert known_labels(open_oracle(tmp_path / "l.csv", classes=classes)) == {"a": "cat"}
+    assert known_labels(open_oracle({"a": "dog"}, classes=classes)) == {"a": "dog"}
+    assert known_labels(open_oracle(lambda question: "cat", classes=classes)) is None

@@ -26,7 +26,7 @@ def run_one(
 ) -> dict[str, Any]:
     """How one run ended, and its curve; `follow` hears how far the work between two labels is."""
     answers = planned.oracle(source, plan, known) if source is not None else None
-    with planned.learner(plan, known, store=store, exact=exact, follow=follow) as learner:
+    with planned.learner(plan, known, store=store, answers=answers, exact=exact, follow=follow) as learner:
 
         def watch(_: object) -> None:
             rounds = learner.rounds()

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from askwise.cli.options import AsJson, Settings, print_json
+from askwise.cli.options import AsJson, DataDir, Settings, print_json
 
 app = typer.Typer(help="Look at a plan before it runs.")
 
@@ -13,18 +13,20 @@ app = typer.Typer(help="Look at a plan before it runs.")
 @app.command()
 def check(
     plan: Annotated[Path, typer.Argument(help="The plan, a TOML file.", metavar="PLAN.toml")],
+    data: DataDir = None,
     set_: Settings = None,
     json: AsJson = False,
 ) -> None:
     """Refuse a plan that cannot run, or print and explain its choices."""
     from askwise.loop.configs import posterior, training
     from askwise.loop.plan import Plan
-    from askwise.planned import read_plan
+    from askwise.planned import check_initial, read_plan
     from askwise.report.wording import flat
 
     found = read_plan(plan, overrides=set_ or ())
     posterior(found.posterior)
     training(found.training)
+    known = check_initial(found, data_dir=data)
     values = found.model_dump(mode="json")
     if json:
         print_json(values)
@@ -33,4 +35,5 @@ def check(
         for name, value in flat({key: values[key]}):
             if not name.endswith((".use", ".sha256", ".ids")):
                 typer.echo(f"{name:<28} {value:<24} {field.description if name == key else ''}".rstrip())
-    typer.echo(f"{plan} can run: askwise run {plan}")
+    answers = "" if known else " --oracle labels.csv"  # the initial set is chosen by labels
+    typer.echo(f"{plan} can run: askwise run {plan}{answers}")

@@ -36,7 +36,7 @@ class Protocol:
     classes: tuple[str, ...] = tuple("0123456789")
     posterior: Mapping[str, Any] = field(default_factory=lambda: {"name": "bbb", "last": 1})
     training: Mapping[str, Any] = field(default_factory=lambda: {"epochs": 50, "batch": 64, "lr": 3e-3})
-    initial: int = 20
+    initial: int | Mapping[str, int] = 20
     batch: int = 10
     budget: int = 240
     draws: int = 50

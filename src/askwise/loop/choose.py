@@ -81,8 +81,10 @@ class _Chooser:
     def score(self, count: int) -> Scored:
         """The scores that the selection needs."""
         plan = self._plan
-        ids: Iterable[str] = (name for name in self._candidates() if name not in self._bad)
-        if plan.pool_subset is not None:
+        first = self._first()
+        every = first or self._setting.unlabelled()
+        ids: Iterable[str] = (name for name in every if name not in self._bad)
+        if plan.pool_subset is not None and not first:
             ids = subset(ids, plan.pool_subset, seed=derive(self._chance, "subset"))
         keep = {"top_k": count, "power": None, "softmax": None, "softrank": None}.get(
             self._select, plan.shortlist
@@ -121,13 +123,11 @@ class _Chooser:
         found = predict(self._fitted, inputs, draws=self._plan.draws, seed=self._draw)
         return list(found.mean.argmax(dim=-1).tolist())
 
-    def _candidates(self) -> Iterable[str]:
-        """The items to score: the plan's own first ones while there is no model, then all."""
-        if self._fitted is None:
-            own = [name for name in self._plan.initial.ids if not self._setting.ledger.known(name)]
-            if own:
-                return own
-        return self._setting.unlabelled()
+    def _first(self) -> list[str]:
+        """The items that the plan wants to have labelled first, while there is no model."""
+        if self._fitted is not None:
+            return []
+        return [name for name in self._plan.initial.ids if not self._setting.ledger.known(name)]
 
     def _by_id(self, lists: Iterator[list[str]]) -> Iterator[Part]:
         for some in lists:

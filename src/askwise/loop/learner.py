@@ -19,7 +19,7 @@ from askwise.loop.configs import posterior, posterior_table, training, training_
 from askwise.loop.decide import Stop, Wait
 from askwise.loop.featured import encoder_condition, feature_inputs, feature_pool, head_of, seen_by
 from askwise.loop.opening import check_outputs, open_run, sync_grown
-from askwise.loop.parts import initial_part, measured_part
+from askwise.loop.parts import balanced, balanced_before, initial_part, measured_part
 from askwise.loop.plan import Plan, make
 from askwise.loop.setting import Labelled, Setting
 from askwise.loop.status import Status, status
@@ -68,10 +68,11 @@ class Learner:
     """A network that asks for the labels it needs.
 
     With a `store` on disk everything that was told is safe, and a process that was killed goes on
-    where it was. `initial` is a number of items, ids, labels by id, or (x, y); `validation` and
-    `test` are labels by id or (x, y). `exact` refuses to go on under other conditions. `progress` shows
-    a bar for what takes longer than two seconds. A frozen encoder (`aw.nets.encoded`) runs once for
-    each item, and its features are kept beside the store.
+    where it was. `initial` is a number of items, ids, labels by id, or (x, y); or so many items of each
+    class, `{"per_class": 2, "labels": labels by id or a file of them}`, which are asked first.
+    `validation` and `test` are labels by id or (x, y). `exact` refuses to go on under other conditions.
+    `progress` shows a bar for what takes longer than two seconds. A frozen encoder (`aw.nets.encoded`)
+    runs once for each item, and its features are kept beside the store.
     """
 
     def __init__(
@@ -104,9 +105,14 @@ class Learner:
                 "recalibrate needs validation data; pass validation=..., or leave recalibrate out"
             )
         plan = make(plan.model_dump() | parts)
+        if plan.initial.per_class is not None and not _begun(store):
+            # now, so that a run that is refused leaves no store behind
+            plan = balanced(plan, initial.get("labels"), items, held)
         engine = open_engine(plan.engine, **plan.engine_options)
         kept = open_store(store)
         try:
+            if plan.initial.per_class is not None and not plan.initial.ids:
+                plan = balanced_before(plan, kept) or balanced(plan, initial.get("labels"), items, held)
             now = {**conditions(plan, network), **encoder_condition(network)}
             if (head := head_of(network, items.like(), plan)) is not None:
                 network, items = head, feature_pool(head, items, kept)
@@ -221,6 +227,11 @@ def _plan(values: dict[str, Any]) -> Plan:
         given=("count", "seed", "ids", "labelled"),
     )
     return plan
+
+
+def _begun(store: str | Path | Store | None) -> bool:
+    """Whether the store may know already how the run began."""
+    return Path(store).exists() if isinstance(store, str | Path) else store is not None
 
 
 def _pool(items: Any) -> Pool:

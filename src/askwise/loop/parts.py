@@ -1,6 +1,6 @@
 """The labelled data that come with a plan: initial labels, and what is only measured."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -8,21 +8,29 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from askwise.errors import InputError
-from askwise.loop.plan import Part
+from askwise.errors import InputError, choose, positive
+from askwise.loop.plan import Initial, Part, Plan, make
+from askwise.loop.score import chunks, subset
 from askwise.loop.setting import Labelled
+from askwise.oracle import known_labels, open_oracle
 from askwise.pool.arrays import ArraySource, as_tensor
 from askwise.pool.pool import Pool
+from askwise.seeding import derive
 from askwise.store.classes import position
+from askwise.store.contract import Store
+from askwise.store.facts import Planned
 
 
 def initial_part(given: Any, pool: Pool) -> tuple[Part, Mapping[str, Any]]:
     """What the plan says of the initial labels, and those that are known already.
 
-    Ids without labels are asked about first; inputs with labels join the pool.
+    Ids without labels are asked about first; inputs with labels join the pool. Which items are so many
+    of each class is for `balanced` to say.
     """
     if given is None or isinstance(given, int):
         return Part(count=given or 0), {}
+    if _is_per_class(given, pool):
+        return Initial(per_class=positive("per_class", given["per_class"])), {}
     labels: Mapping[str, Any]
     if isinstance(given, tuple) and len(given) == 2 and not isinstance(given[0], str):
         rows = _rows("initial", given)
@@ -37,6 +45,49 @@ def initial_part(given: Any, pool: Pool) -> tuple[Part, Mapping[str, Any]]:
         return Part(count=len(ids), ids=ids), {}
     _known("initial", labels, pool)
     return Part(count=len(labels), sha256=_digest(sorted(map(str, labels)))), labels
+
+
+def balanced(plan: Plan, labels: Any, pool: Pool, held: Container[str]) -> Plan:
+    """The plan with the ids of so many items of each class, decided by the seed and each id alone.
+
+    `labels` are known in advance: labels by id, a file of them, or an oracle that has them. Items that
+    are held out or cannot be read are left out.
+    """
+    wanted = plan.initial.per_class or 0
+    known = known_labels(open_oracle(labels, classes=plan.classes)) if labels is not None else None
+    if known is None:
+        raise InputError(
+            "initial per class needs labels known in advance; run with --oracle labels.csv, or pass "
+            f"initial={{'per_class': {wanted}, 'labels': ...}} with labels by id or a file of them"
+        )
+    members: list[list[str]] = [[] for _ in plan.classes]
+    for name in pool.ids:
+        if name in known and name not in held:
+            members[position(known[name], plan.classes, what=f"the label of {name!r}")].append(name)
+    ids: list[str] = []
+    for label, names in zip(plan.classes, members, strict=True):
+        readable: list[str] = []
+        for some in chunks(subset(names, len(names), seed=derive(plan.seed, "initial")), wanted):
+            readable += pool.read(some).ids
+            if len(readable) >= wanted:
+                break
+        if len(readable) < wanted:
+            raise InputError(
+                f"initial per class wants {wanted} items of class {label!r}, and {len(readable)} with that "
+                "label can be asked about; lower per_class, or label more of them"
+            )
+        ids += readable[:wanted]
+    chosen = Initial(count=len(ids), ids=tuple(ids), per_class=wanted)
+    return make(plan.model_dump() | {"initial": chosen})
+
+
+def balanced_before(plan: Plan, store: Store) -> Plan | None:
+    """The plan with the ids that the store has for it since the run began; None if it has none."""
+    for past in store.facts(Planned)[::-1]:
+        before = make(past.plan)
+        if (before.seed, before.initial.per_class) == (plan.seed, plan.initial.per_class):
+            return make(plan.model_dump() | {"initial": before.initial})
+    return None
 
 
 def measured_part(
@@ -59,6 +110,15 @@ def measured_part(
     labels = torch.tensor([position(label, classes, what=f"a {name} label") for label in told])
     digest = _digest([inputs.shape, labels.tolist(), inputs.numpy().tobytes()])
     return Part(count=len(labels), ids=tuple(sorted(held)), sha256=digest), Labelled(inputs, labels), held
+
+
+def _is_per_class(given: Any, pool: Pool) -> bool:
+    """Whether something was given as `{"per_class": 2, "labels": ...}`, and not as labels by id."""
+    if not isinstance(given, Mapping) or "per_class" not in given or "per_class" in pool:
+        return False
+    for key in given:
+        choose("key of initial", str(key), ("per_class", "labels"))
+    return True
 
 
 def _rows(name: str, given: tuple[Any, Any]) -> np.ndarray:

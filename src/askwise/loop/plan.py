@@ -39,6 +39,12 @@ class Part(_Record):
     use: str = ""
 
 
+class Initial(Part):
+    """Items labelled first: a number, ids, or so many of each class where labels are known in advance."""
+
+    per_class: int | None = Field(default=None, ge=1)
+
+
 class Plan(_Record):
     """Every choice of a run; the descriptions are what `askwise plan check` prints."""
 
@@ -52,7 +58,7 @@ class Plan(_Record):
     select_options: dict[str, Any] = Field({}, description="parameters of the selection")
     batch: int = Field(10, ge=1, description="questions asked together")
     budget: int = Field(100, ge=1, description="labels in all, the initial ones included")
-    initial: Part = Field(Part(use=USES["initial"]), description=USES["initial"])
+    initial: Initial = Field(Initial(use=USES["initial"]), description=USES["initial"])
     validation: Part = Field(Part(use=USES["validation"]), description=USES["validation"])
     test: Part = Field(Part(use=USES["test"]), description=USES["test"])
     train: Literal["scratch", "given", "warm"] = Field(
@@ -118,6 +124,20 @@ class Plan(_Record):
         written = value.model_dump() if isinstance(value, Part) else value
         written = {"count": written} if isinstance(written, int) else written
         return {**written, "use": USES[str(info.field_name)]} if isinstance(written, Mapping) else written
+
+    @model_validator(mode="after")
+    def _affordable(self) -> "Plan":
+        per_class, classes = self.initial.per_class, len(self.classes)
+        if per_class is None or self.initial.ids:
+            return self
+        if self.initial.count:
+            raise InputError("initial in the plan: give a number or per_class, not both")
+        if per_class * classes > self.budget:
+            raise InputError(
+                f"initial in the plan: {per_class} of each of {classes} classes are {per_class * classes} "
+                f"labels, more than the budget of {self.budget}; lower per_class, or raise the budget"
+            )
+        return self
 
     @model_validator(mode="before")
     @classmethod

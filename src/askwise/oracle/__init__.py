@@ -11,7 +11,7 @@ from askwise.oracle.function import Function
 from askwise.oracle.simulated import Simulated
 from askwise.store.facts import Question, Told
 
-__all__ = ["AnyOracle", "File", "Function", "Oracle", "Simulated", "open_oracle"]
+__all__ = ["AnyOracle", "File", "Function", "Oracle", "Simulated", "known_labels", "open_oracle"]
 
 AnyOracle = Oracle | Callable[[Question], Told | None] | Mapping[str, Any] | str | Path
 
@@ -27,3 +27,8 @@ def open_oracle(source: Any, *, classes: Sequence[str]) -> Oracle:
     if callable(source):
         return Function(source)
     raise InputError(f"an oracle is a path, a mapping of labels or a function, not {type(source).__name__}")
+
+
+def known_labels(oracle: Oracle) -> Mapping[str, Any] | None:
+    """The labels that an oracle has before it is asked, by item; None if it has none in advance."""
+    return oracle.labels if isinstance(oracle, File | Simulated) else None

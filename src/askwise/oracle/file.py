@@ -40,6 +40,11 @@ class File:
                 )
             lines[identity] = row.line
 
+    @property
+    def labels(self) -> dict[str, str]:
+        """The labels that the file has, without what it skips."""
+        return {name: told for name, told in self._told.items() if isinstance(told, str)}
+
     def answer(self, questions: Sequence[Question]) -> dict[str, Told]:
         """The answers that the file has."""
         return {q.id: self._told[q.id] for q in questions if q.id in self._told}

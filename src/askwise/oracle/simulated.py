@@ -37,7 +37,7 @@ class Simulated:
         if delay < 0:
             raise InputError(f"delay is a number of calls, at least 0, not {delay!r}")
         self._names = names(classes)
-        self._labels = labels
+        self.labels = labels
         self._noise, self._skip, self._cannot_tell = noise, skip, cannot_tell
         self._delay, self._seed = delay, seed
         self._calls: dict[str, int] = {}
@@ -52,14 +52,14 @@ class Simulated:
         return told
 
     def _says(self, identity: str) -> Told:
-        if identity not in self._labels:
+        if identity not in self.labels:
             raise InputError(f"the oracle has no label for item {identity!r}")
         chance = self._number("refuse", identity) / _WHOLE
         if chance < self._skip:
             return SKIP
         if chance < self._skip + self._cannot_tell:
             return CANNOT_TELL
-        true = position(self._labels[identity], self._names, what=f"the label of {identity!r}")
+        true = position(self.labels[identity], self._names, what=f"the label of {identity!r}")
         if self._number("err", identity) / _WHOLE < self._noise:
             others = [name for place, name in enumerate(self._names) if place != true]
             return others[self._number("which", identity) % len(others)]
