@@ -113,7 +113,7 @@ def footer(rows: Sequence[Row], *, units: str = "seed") -> list[str]:
     return [
         f"Command: {', '.join(commands)}. Commits of the rows: {', '.join(commits)}. "
         f"{units.capitalize()}s {spans(numbers)}. {'; '.join(versions)}. "
-        f"{days[0]} to {days[-1]}, {sum(row.seconds for row in rows) / 3600:.1f} hours of jobs.",
+        f"{' to '.join(dict.fromkeys([days[0], days[-1]]))}, {sum(row.seconds for row in rows) / 3600:.1f} hours of jobs.",
         "",
         "<details><summary>Settings, as they are hashed</summary>",
         "",
