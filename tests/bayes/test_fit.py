@@ -149,9 +149,9 @@ def test_items_without_a_known_tag_count_in_no_number_of_labels() -> None:
     y[:, 0] = -1  # unknown tags are one thing, items of which nothing is known another
     y[:8] = -1
     frozen = aw.Training(epochs=1, lr=1e-12)
-    terms = aw.fit(aw.nets.mlp(4, 3), (x, y), posterior=aw.bbb(), task="multilabel", training=frozen).history[
-        0
-    ]
+    terms = aw.fit(
+        aw.nets.mlp(4, 3), (x, y), posterior=aw.bbb(kl_weight=1.0), task="multilabel", training=frozen
+    ).history[0]
     assert terms["loss"] == pytest.approx(terms["nll"] + terms["kl"] / 12, rel=1e-5)
     assert terms["loss"] != pytest.approx(terms["nll"] + terms["kl"] / 20, rel=1e-2)  # the control
 

@@ -10,13 +10,15 @@ from askwise.bayes.posteriors import bbb
 from askwise.bayes.stream import Ready
 from askwise.errors import InputError
 from askwise.math.links import log_softmax
+from askwise.train import Training
 
 X, Y = torch.randn(300, 6), torch.arange(300) % 3
 
 
 def fitted(posterior=None, **options) -> aw.Fitted:
     network = aw.nets.mlp(6, 3, hidden=(16,))
-    return aw.fit(network, (X, Y), posterior=posterior or aw.bbb(last=1, rho_mean=-1.0, **options), seed=1)
+    wide = aw.bbb(last=1, rho_mean=-1.0, shared_rate=True, **options)  # the deviations stay near their start
+    return aw.fit(network, (X, Y), posterior=posterior or wide, training=Training(epochs=30), seed=1)
 
 
 def logits(model: aw.Fitted, draw: str, draws: int) -> Tensor:
@@ -43,10 +45,9 @@ def test_it_equals_a_plain_loop_over_the_same_noise(options: dict[str, bool]) ->
 def test_an_item_has_the_distribution_it_has_under_drawn_weights() -> None:
     model = fitted()
     closed, drawn = logits(model, "logits", 4000), logits(model, "weights", 4000)
-    few = logits(model, "logits", 4000)[:, ::2]  # control of the bounds: half the draws fit them too
-    for found in (closed, few):
-        torch.testing.assert_close(found.mean(1), drawn.mean(1), rtol=0, atol=0.06)
-        torch.testing.assert_close(found.std(1), drawn.std(1), rtol=0.08, atol=0.02)
+    torch.testing.assert_close(closed.mean(1), drawn.mean(1), rtol=0, atol=0.06)
+    torch.testing.assert_close(closed.std(1), drawn.std(1), rtol=0.08, atol=0.02)
+    assert drawn.std(1).mean() > 0.2  # a closed form without the noise would be far outside the bounds
     scores = [aw.score_pool(model, X, "bald", draws=4000, draw=kind) for kind in ("weights", "logits")]
     torch.testing.assert_close(*scores, rtol=0, atol=0.02)
     assert scores[0].max() > 0.05  # there is something to agree on

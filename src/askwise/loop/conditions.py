@@ -20,7 +20,6 @@ def conditions(plan: Plan, network: nn.Module) -> dict[str, Any]:
     starts = plan.train != "scratch" or plan.select in COLD
     return {
         "torch": torch.__version__,
-        "threads": torch.get_num_threads(),
         "score_threads": plan.engine_options.get("threads", 1),
         "cpu": cpu(),
         "device": plan.device,

@@ -9,6 +9,7 @@ import numpy as np
 from torch import Tensor, nn
 
 from askwise.acquire import ACQUISITIONS
+from askwise.bayes.learning import training_threads
 from askwise.bayes.predict import predict
 from askwise.engine import open_engine
 from askwise.errors import InputError, check_options
@@ -100,10 +101,10 @@ class Learner:
             held |= ids
             if data is not None:
                 measured[name] = data
-        if plan.recalibrate and "validation" not in measured:
-            raise InputError(
-                "recalibrate needs validation data; pass validation=..., or leave recalibrate out"
-            )
+        early = training(plan.training).patience is not None
+        if (plan.recalibrate or early) and "validation" not in measured:
+            option = "recalibrate" if plan.recalibrate else "patience"
+            raise InputError(f"{option} needs validation data; pass validation=..., or leave {option} out")
         plan = make(plan.model_dump() | parts)
         if plan.initial.per_class is not None and not _begun(store):
             # now, so that a run that is refused leaves no store behind
@@ -120,6 +121,8 @@ class Learner:
                     if (data := measured.get(name)) is not None:
                         inputs = feature_inputs(head, data.inputs, given, items, kept, progress)
                         measured[name] = Labelled(inputs, data.labels)
+            # of what is trained: with an encoder that is the head on its features
+            now["threads"] = training_threads(network, items.like()[None], training(plan.training))
             self._setting = Setting(
                 plan, network, items, kept, Ledger(kept), held, measured, engine, progress
             )

@@ -124,6 +124,8 @@ def _fit(setting: Setting, number: int, reading: Reading, labels: Mapping[str, i
     plan = setting.plan
     start: Literal["given", "scratch"] | Fitted
     start = plan.train if plan.train != "warm" else setting.model() or "given"
+    held = setting.measured.get("validation")
+    validation = None if held is None else (held.inputs, held.labels)
     fitted = fit(
         setting.network,
         (reading.inputs, tensor([labels[name] for name in reading.ids])),
@@ -134,12 +136,12 @@ def _fit(setting: Setting, number: int, reading: Reading, labels: Mapping[str, i
         seed=derive(plan.seed, "fit", number),
         device=plan.device,
         ids=reading.ids,
+        validation=validation,
         progress=setting.follow,
     )
-    held = setting.measured.get("validation") if plan.recalibrate is not False else None
-    if held is None:
+    if validation is None or plan.recalibrate is False:
         return fitted
-    return recalibrate(fitted, (held.inputs, held.labels), draws=plan.draws, seed=_draw_seed(plan, number))
+    return recalibrate(fitted, validation, draws=plan.draws, seed=_draw_seed(plan, number))
 
 
 def _metrics(setting: Setting, fitted: Fitted, number: int) -> dict[str, Any]:

@@ -79,7 +79,7 @@ class Training:
 
     epochs: int | None = None
     batch: int = 64
-    lr: float = 1e-3
+    lr: float = 3e-3
     _: KW_ONLY
     min_steps: int | None = None
     optimizer: str = "adam"

@@ -13,13 +13,15 @@ from askwise.train import Training
 class Walk:
     """An optimizer that puts given weights in place, one after the other."""
 
-    samples = 1
+    samples, parts = 1, ()
 
     def __init__(self, parameter: Tensor, path: Tensor) -> None:
         self.parameter, self.path, self.at = parameter, path, 0
 
     def sampling(self):
         raise NotImplementedError
+
+    state_dict = load_state_dict = sampling
 
     def step(self) -> None:
         self.parameter.copy_(self.path[self.at])

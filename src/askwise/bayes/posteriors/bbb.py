@@ -3,6 +3,7 @@
 Where the layers are is the placement of Zeng, Lesnikowski and Alvarez 2018: `last=1` is their BNN-1.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, get_args
@@ -29,14 +30,15 @@ _NO_NOISE = -1000.0  # softplus of it is exactly zero, and saved numbers stay fi
 class Config:
     """The placement (one of last, first, layers, all), the form of the Gaussians and the loss.
 
-    loss = mean NLL + kl_weight * warm_up * KL(q||p) / number of labels, p = N(0, prior_std^2); or, where
-    the variance is alpha mean^2 (`scale="alpha"`), also the log-uniform prior of variational dropout
+    loss = mean NLL + kl_weight * warm_up * KL(q||p) / number of labels, p = N(0, prior_std^2). By default
+    prior_std^2 is 2 / fan-in of each layer, under which outputs keep the size of inputs. Where the
+    variance is alpha mean^2 (`scale="alpha"`) there is also the log-uniform prior of variational dropout
     (`prior="log_uniform"`; Kingma et al. 2015, Molchanov et al. 2017), which has no prior_std.
     The deviation softplus(rho) starts at rho_mean and is learned fast enough to reach its optimum in
     the training. `shared_rate` gives rho the weights' learning rate, as the papers do; then the
     deviation hardly leaves its start. A `kl_weight` of 1 is Bayes' rule, under which the prior drowns
-    a few hundred labels; the defaults of prior and weight were chosen on held-out digits at 20 to
-    1,000 labels (docs/method.md).
+    a few hundred labels; the defaults of prior, weight and warm-up were chosen on held-out training
+    digits at 20 to 1,000 labels (docs/method.md).
     `noise` while learning: local, flipout or sample; by default local for dense layers, flipout for
     convolutions. `dropout` leaves the network's own dropout on when it predicts.
     """
@@ -50,12 +52,12 @@ class Config:
     shared_rate: bool = False
     scale: Scale = "softplus"
     prior: str = "gaussian"
-    prior_std: float = 0.3
+    prior_std: float | None = None
     bias: bool = False
     noise: Noise | None = None
     kl: str = "closed"
-    kl_weight: float = 0.03
-    warm_up: str = "constant"
+    kl_weight: float = 0.01
+    warm_up: str = "linear"
     dropout: bool = False
 
     def __post_init__(self) -> None:
@@ -66,7 +68,8 @@ class Config:
             object.__setattr__(self, "last", 1)
         if self.layers is not None:
             object.__setattr__(self, "layers", tuple(self.layers))
-        above_zero("prior_std", self.prior_std)
+        if self.prior_std is not None:
+            above_zero("prior_std", self.prior_std)
         at_least_zero("kl_weight", self.kl_weight)
         choose("scale", self.scale, get_args(Scale))
         choose("kl", self.kl, ("closed", "sampled"))
@@ -156,6 +159,11 @@ def _layer(network: nn.Module, name: str, config: Config, job: Job) -> BayesLaye
     return BayesLayer(plain, rhos=rhos, noise=noise_kind, scale=config.scale, rng=rng)
 
 
+def prior_std(config: Config, weight: Tensor) -> float:
+    """The prior's deviation of a layer with this weight tensor."""
+    return math.sqrt(2 / weight[0].numel()) if config.prior_std is None else config.prior_std
+
+
 def _divergence(layers: Sequence[BayesLayer], config: Config, job: Job) -> Callable[[int], Terms]:
     """KL(q||p) at each step, and what it adds to the loss."""
     steps, per_epoch = job.course.steps, len(job.course.sizes)
@@ -164,7 +172,8 @@ def _divergence(layers: Sequence[BayesLayer], config: Config, job: Job) -> Calla
     def measure(layer: BayesLayer) -> Tensor:
         if config.prior == "log_uniform":
             return layer.log_uniform_kl()
-        return layer.kl(config.prior_std) if config.kl == "closed" else layer.sampled_kl(config.prior_std)
+        prior = prior_std(config, layer.means["weight"])
+        return layer.kl(prior) if config.kl == "closed" else layer.sampled_kl(prior)
 
     def terms(number: int) -> Terms:
         kl: Tensor = torch.stack([measure(layer) for layer in layers]).sum()
