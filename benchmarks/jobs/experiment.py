@@ -7,6 +7,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from askwise.train import Training
+
 Key: TypeAlias = Mapping[str, str | int | float]
 """What tells one job of an experiment from the others, e.g. {"method": "bald", "seed": 3}."""
 
@@ -83,6 +85,15 @@ def plain(value: Any) -> Any:
 
 
 def options(config: Any) -> dict[str, Any]:
-    """Every option of a record (a posterior, a training), the defaults too: a new default is a new protocol."""
-    named = {"name": config.name} if hasattr(config, "name") else {}
-    return plain({**named, **asdict(config)})
+    """Every option of a posterior or a training that is on, the defaults too: a new default is a new protocol.
+
+    Options that are off (None, False, 0) are left out, so that a new one that nobody uses changes nothing. A
+    training says its epochs and its least steps, whether they were given or are the default.
+    """
+    told = {name: value for name, value in asdict(config).items() if value}
+    if hasattr(config, "name"):
+        told = {"name": config.name, **told}
+    if isinstance(config, Training):
+        course = config.course(1)
+        told |= {"epochs": course.epochs, "min_steps": course.steps}
+    return plain(told)

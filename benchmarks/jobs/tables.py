@@ -95,8 +95,10 @@ def grouped(
 
 
 def mean_and_error(values: Sequence[float], write: str) -> str:
-    """The mean, ± its standard error where there are several values."""
-    error = f" ± {write.format(stdev(values) / math.sqrt(len(values)))}" if len(values) > 1 else ""
+    """The mean, ± its standard error where there are several values; a dash where there are none."""
+    if not values:
+        return "–"
+    error = f" ± {write.format(stdev(values) / math.sqrt(len(values)))}" if len(set(values)) > 1 else ""
     return write.format(fmean(values)) + error
 
 

@@ -105,10 +105,18 @@ def test_runs_of_numbers_are_written_short() -> None:
     assert spans([0, 1, 2, 3, 7, 9, 10]) == "0 to 3, 7, 9 to 10"
 
 
-def test_a_new_default_is_a_new_protocol() -> None:
-    assert options(aw.bbb(last=1)) != options(aw.bbb(last=1, prior_std=0.3))
+def test_a_new_default_is_a_new_protocol(monkeypatch) -> None:
+    assert options(aw.bbb(last=1)) != options(aw.bbb(last=1, prior_std=7.0))
     assert digest(options(aw.bbb(last=1))) == digest(options(aw.bbb(last=1)))
-    assert options(aw.Training())["lr"] == 1e-3
+    before = options(aw.Training())
+    assert before["lr"] == 1e-3
+    monkeypatch.setattr("askwise.train.training.MIN_STEPS", 4000)  # a default that no field shows
+    assert options(aw.Training()) != before
+
+
+def test_an_option_that_is_off_changes_no_protocol() -> None:
+    assert "first" not in options(aw.bbb(last=1))
+    assert options(aw.bbb(all=True))["all"] is True  # control
 
 
 def test_settings_are_what_json_reads_back() -> None:
