@@ -17,7 +17,9 @@ X, Y = torch.randn(300, 6), torch.arange(300) % 3
 
 def fitted(posterior=None, **options) -> aw.Fitted:
     network = aw.nets.mlp(6, 3, hidden=(16,))
-    wide = aw.bbb(last=1, rho_mean=-1.0, shared_rate=True, **options)  # the deviations stay near their start
+    wide = aw.bbb(
+        last=1, rho_mean=0.0, shared_rate=True, kl_weight=1.0, prior_std=1.0, **options
+    )  # the deviations stay near their start
     return aw.fit(network, (X, Y), posterior=posterior or wide, training=Training(epochs=30), seed=1)
 
 

@@ -33,7 +33,7 @@ from askwise.train.progress import Follow
 
 _BATCH = 256  # validation items in one pass
 _TRAVEL = 15.0  # nats: from softplus(-11) to a prior's deviation of 1, and some to spare
-_FASTEST = 0.1  # nats a step
+_FASTEST, _TIMES = 0.1, 100  # nats a step; times the weights' rate, so that a tiny one moves nothing
 _LARGE = 2e8  # floating-point operations of a step's forward pass from which several threads pay
 
 State: TypeAlias = dict[str, Tensor]
@@ -71,7 +71,8 @@ class Job:
         It lets a deviation cross its whole range in the training. At the weights' own rate it would
         stay near its start: 500 steps of .001 are half a nat.
         """
-        return max(self.training.lr, min(_FASTEST, 2 * _TRAVEL / self.course.steps))
+        lr = self.training.lr
+        return max(lr, min(_FASTEST, _TIMES * lr, 2 * _TRAVEL / self.course.steps))
 
     def epochs(self, steps: int) -> int:
         """The number of epochs that make so many steps."""
