@@ -34,6 +34,8 @@ class Job:
     """Whether the network's weights are new, so that more of them may be drawn."""
     weights: Tensor | None = None
     """How much each class counts in the likelihood; None for all alike."""
+    validation: Examples | None = None
+    """Labelled examples to choose by and not to learn from; None where there are none."""
 
     def epochs(self, steps: int) -> int:
         """How many epochs it takes to make so many steps."""
