@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 import askwise as aw
-from askwise.bayes.last_layer import joined, last_linear, observe, parted
+from askwise.bayes.last_layer import LastLayer, joined, last_linear, observe, parted, spanned
 from askwise.bayes.learning import Job
 from askwise.errors import InputError
 from askwise.tasks import Task, classification, regression
@@ -16,6 +16,10 @@ from askwise.train import Training, examples
 
 def job(x: Tensor, y: Tensor, task: Task | None = None) -> Job:
     return Job(examples((x, y)), task or classification(), Training(), 0, torch.device("cpu"))
+
+
+def seen_by(network: nn.Module, name: str, known: Job) -> LastLayer:
+    return observe(network, name, known, known.data)
 
 
 def inputs(*shape: int) -> Tensor:
@@ -70,7 +74,7 @@ def test_what_will_not_do_is_refused_by_name(
 def test_a_shared_log_variance_behind_the_layer_is_no_hindrance() -> None:
     network = aw.nets.homoscedastic(nn.Sequential(nn.Linear(6, 2)), log_variance=-1.0)
     assert last_linear(network, inputs(1, 6), who="laplace") == "network.0"
-    seen = observe(network, "network.0", job(inputs(5, 6), inputs(5, 2), regression()))
+    seen = seen_by(network, "network.0", job(inputs(5, 6), inputs(5, 2), regression()))
     assert torch.equal(seen.rest, torch.full((5, 2), -1.0))
     outputs = seen.outputs(seen.features, joined(network.network[0]).double(), slice(5))
     torch.testing.assert_close(outputs.float(), network(inputs(5, 6)), rtol=1e-5, atol=1e-5)
@@ -82,7 +86,7 @@ def test_features_are_those_of_prediction_and_leave_the_network_as_it_was() -> N
     ).train()
     network(inputs(50, 6))  # statistics that differ from any batch's own
     x, before = inputs(600, 6), copy.deepcopy(network.state_dict())
-    seen = observe(network, "4", job(x, torch.arange(600) % 3))
+    seen = seen_by(network, "4", job(x, torch.arange(600) % 3))
     assert all(torch.equal(value, before[name]) for name, value in network.state_dict().items())
     assert network.training
     expected = network.eval()[:4](x)
@@ -103,8 +107,8 @@ def test_a_matrix_joined_and_parted_is_the_layer(bias: bool) -> None:
 def test_unknown_labels_count_neither_in_the_likelihood_nor_in_the_curvature() -> None:
     network, x = nn.Sequential(nn.Linear(6, 3)), inputs(4, 6)
     task = classification(ignore=-1)
-    some = observe(network, "0", job(x, torch.tensor([0, -1, 2, -1]), task))
-    known = observe(network, "0", job(x[[0, 2]], torch.tensor([0, 2]), task))
+    some = seen_by(network, "0", job(x, torch.tensor([0, -1, 2, -1]), task))
+    known = seen_by(network, "0", job(x[[0, 2]], torch.tensor([0, 2]), task))
     weights = joined(network[0]).double()
     (both, few) = (m.outputs(m.features, weights, slice(4)) for m in (some, known))
     torch.testing.assert_close(
@@ -114,3 +118,24 @@ def test_unknown_labels_count_neither_in_the_likelihood_nor_in_the_curvature() -
     assert not d[[1, 3]].any()
     assert not u[[1, 3]].any()
     torch.testing.assert_close(d[[0, 2]], known.fisher(few, slice(4), 3)[0])
+
+
+@pytest.mark.parametrize(("items", "features"), [(40, 6), (6, 40), (7, 7)])
+def test_the_span_keeps_every_item_and_its_axes_are_principal(items: int, features: int) -> None:
+    phi = inputs(items, features)
+    phi[-1] = phi[0] + phi[1]  # one item fewer to span
+    whole = LastLayer(classification(), phi, torch.zeros(items, 0), torch.arange(items) % 3)
+    model, axes = spanned(whole)
+    rank = min(items - 1, features)
+    assert axes.shape == (features, rank)
+    unit = torch.eye(rank, dtype=torch.float64)
+    torch.testing.assert_close(axes.T @ axes, unit, rtol=0, atol=1e-10)
+    torch.testing.assert_close(model.features @ axes.T, phi.double(), rtol=0, atol=1e-5)
+    moments = model.second_moments()
+    torch.testing.assert_close(moments, torch.diag(model.mean_squares()), rtol=0, atol=1e-10 * moments.max())
+
+
+def test_features_that_are_all_nought_have_one_axis() -> None:
+    model, axes = spanned(LastLayer(classification(), torch.zeros(3, 5), torch.zeros(3, 0), torch.arange(3)))
+    assert axes.shape == (5, 1)
+    assert not model.features.any()

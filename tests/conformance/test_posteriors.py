@@ -28,7 +28,7 @@ CONFIGS = {
     "ivon": aw.ivon(),
     "ivon first": aw.ivon(first=1, samples=2, dropout=True),
     "laplace": aw.laplace(),
-    "laplace diag": aw.laplace(form="diag", prior_precision=2.0, refine=1),
+    "laplace diag": aw.laplace(form="diag", choose="evidence"),
     "laplace full": aw.laplace(form="full", prior_precision=2.0),
     "ensemble": aw.ensemble(3),
     "swag": aw.swag(),

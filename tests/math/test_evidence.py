@@ -29,13 +29,26 @@ def test_the_gain_is_nought_without_curvature_and_the_sum_over_eigenvalues_with_
     assert found == pytest.approx(torch.log1p(values / 0.5).sum().item())
 
 
-@pytest.mark.parametrize("top", [-3.0, 0.4, 2.99])
+@pytest.mark.parametrize("top", [-9.0, -3.0, 0.4, 2.99, 14.0])
 def test_the_top_of_a_hill_is_found_with_few_looks(top: float) -> None:
     looks = []
 
     def hill(x: float) -> float:
         looks.append(x)
-        return -math.cosh(x - top)
+        return -math.cosh((x - top) / 3)
 
-    assert highest(hill, -3.0, 3.0, within=0.01) == pytest.approx(top, abs=0.01)
-    assert len(looks) < 18
+    assert highest(hill, 0.0, step=1.0, within=0.05) == pytest.approx(top, abs=0.2)
+    assert len(looks) < 12
+
+
+def test_a_parabola_takes_three_looks_and_a_hill_without_a_top_an_end() -> None:
+    looks = []
+
+    def parabola(x: float) -> float:
+        looks.append(x)
+        return -((x - 0.3) ** 2)
+
+    assert highest(parabola, 0.0, step=1.0, within=0.5) == pytest.approx(0.3)
+    assert len(looks) == 3
+    assert highest(lambda x: x, 0.0, step=1.0, within=0.5) > 100
+    assert highest(lambda _: 0.0, 0.5, step=1.0, within=0.5) == 0.5

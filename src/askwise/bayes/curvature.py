@@ -6,7 +6,7 @@ a Jacobian, [N, C, C D], is never made.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import torch
@@ -27,8 +27,8 @@ _AT_ONCE = 16
 class Curvature:
     """Eigenvalues [C, D], one for each weight, and the basis they belong to.
 
-    The basis is empty (diag), `inputs` [D, D] and `outputs` [C, C] (kron), or `all` [C D, C D] (full).
-    A prior precision adds to every eigenvalue and leaves the basis as it is, in all three forms.
+    The basis is empty (diag), `outputs` [C, C] (kron: the features are its other axes), or `all`
+    [C D, C D] (full). A precision adds to every eigenvalue and leaves the basis as it is.
     """
 
     values: Float[Tensor, "C D"]
@@ -45,9 +45,17 @@ def refuse_size(form: str, outputs: int, features: int) -> None:
         )
 
 
-def curvature(form: str, model: LastLayer, points: Iterable[Float[Tensor, "C D"]]) -> Curvature:
-    """The curvature in one of the three forms, in float64: the mean of those at some weights."""
-    return {"diag": _diagonal, "kron": _kronecker, "full": _full}[form](model, points)
+def curvature(form: str, model: LastLayer, weights: Float[Tensor, "C D"]) -> Curvature:
+    """The curvature in one of the three forms, in float64; kron wants principal axes (`spanned`)."""
+    return {"diag": _diagonal, "kron": _kronecker, "full": _full}[form](model, weights)
+
+
+def bends(model: LastLayer, weights: Float[Tensor, "C D"]) -> Float[Tensor, " C"]:
+    """The curvature of every output by itself, summed over the items."""
+    total = weights.new_zeros(len(weights))
+    for _, d, u in _parts(model, weights):
+        total += (d - u.square()).sum(dim=0)
+    return total.clamp_(min=0)
 
 
 def output_gain(model: LastLayer, weights: Float[Tensor, "C D"], precision: float) -> float:
@@ -75,52 +83,37 @@ def rotated(basis: Mapping[str, Tensor], values: Float[Tensor, "C D"]) -> Float[
     """Weights from their coordinates in the basis."""
     if "all" in basis:
         return (basis["all"] @ values.flatten()).view(values.shape)
-    if "inputs" in basis:
-        return basis["outputs"] @ values @ basis["inputs"].T
-    return values
+    return basis["outputs"] @ values if "outputs" in basis else values
 
 
-def _diagonal(model: LastLayer, points: Iterable[Tensor]) -> Curvature:
-    def one(weights: Tensor) -> Tensor:
-        total = torch.zeros_like(weights)
-        for phi, d, u in _parts(model, weights):
-            total.addmm_((d - u.square()).T, phi.square())
-        return total
-
-    return Curvature(_mean(map(one, points)).clamp_(min=0), {})
+def _diagonal(model: LastLayer, weights: Tensor) -> Curvature:
+    total = torch.zeros_like(weights)
+    for phi, d, u in _parts(model, weights):
+        total.addmm_((d - u.square()).T, phi.square())
+    return Curvature(total.clamp_(min=0), {})
 
 
-def _kronecker(model: LastLayer, points: Iterable[Tensor]) -> Curvature:
+def _kronecker(model: LastLayer, weights: Tensor) -> Curvature:
     """The product of mean_n phi phi^T and sum_n diag(d) - u u^T: exact where those do not vary together."""
-
-    def one(weights: Tensor) -> Tensor:
-        total = weights.new_zeros(len(weights), len(weights))
-        for _, d, u in _parts(model, weights):
-            total.addmm_(u.T, u, alpha=-1)
-            total.diagonal().add_(d.sum(dim=0))
-        return total
-
-    a, inputs = _eigen(model.second_moments())
-    b, outputs = _eigen(_mean(map(one, points)))
-    values = torch.outer(b.clamp(min=0), a.clamp(min=0))
-    return Curvature(values, {"inputs": inputs, "outputs": outputs})
+    total = weights.new_zeros(len(weights), len(weights))
+    for _, d, u in _parts(model, weights):
+        total.addmm_(u.T, u, alpha=-1)
+        total.diagonal().add_(d.sum(dim=0))
+    b, outputs = _eigen(total)
+    return Curvature(torch.outer(b.clamp(min=0), model.mean_squares()), {"outputs": outputs})
 
 
-def _full(model: LastLayer, points: Iterable[Tensor]) -> Curvature:
+def _full(model: LastLayer, weights: Tensor) -> Curvature:
     wide = model.features.shape[1]
-
-    def one(weights: Tensor) -> Tensor:
-        total = weights.new_zeros(len(weights), wide, len(weights), wide)
-        flat = total.view(weights.numel(), weights.numel())
-        for phi, d, u in _parts(model, weights):
-            for c in range(len(weights)):
-                total[c, :, c].addmm_((phi * d[:, c : c + 1]).T, phi)
-            for some in torch.split(torch.arange(len(phi)), max(1, 2**22 // weights.numel())):
-                pulls = (u[some, :, None] * phi[some, None]).flatten(1)
-                flat.addmm_(pulls.T, pulls, alpha=-1)
-        return flat
-
-    values, vectors = _eigen(_mean(map(one, points)))
+    total = weights.new_zeros(len(weights), wide, len(weights), wide)
+    flat = total.view(weights.numel(), weights.numel())
+    for phi, d, u in _parts(model, weights):
+        for c in range(len(weights)):
+            total[c, :, c].addmm_((phi * d[:, c : c + 1]).T, phi)
+        for some in torch.split(torch.arange(len(phi)), max(1, 2**22 // weights.numel())):
+            pulls = (u[some, :, None] * phi[some, None]).flatten(1)
+            flat.addmm_(pulls.T, pulls, alpha=-1)
+    values, vectors = _eigen(flat)
     return Curvature(values.clamp(min=0).view(-1, wide), {"all": vectors})
 
 
@@ -129,15 +122,6 @@ def _eigen(matrix: Float[Tensor, "D D"]) -> tuple[Float[Tensor, " D"], Float[Ten
     values, vectors = matrix.new_empty(len(matrix)), matrix.mT  # LAPACK counts along columns
     torch.linalg.eigh(vectors, out=(values, vectors))
     return values, vectors
-
-
-def _mean(found: Iterable[Tensor]) -> Tensor:
-    """The mean of some tensors, one in memory at a time."""
-    total, count = None, 0
-    for one in found:
-        total, count = one if total is None else total.add_(one), count + 1
-    assert total is not None  # noqa: S101  there is a mode at least
-    return total.div_(count)
 
 
 def _parts(model: LastLayer, weights: Tensor) -> Iterator[tuple[Tensor, Tensor, Tensor]]:

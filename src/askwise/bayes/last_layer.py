@@ -1,11 +1,11 @@
 """The last layer of a network as a linear model of its own: features, weights, likelihood."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from askwise.bayes.learning import Job
@@ -13,10 +13,12 @@ from askwise.bayes.place import called_layers, refuse_shared
 from askwise.bayes.trace import call, predicting, tensors_of
 from askwise.errors import InputError
 from askwise.tasks import Task
+from askwise.train import Examples
 from askwise.types import SiteScores
 
 _BATCH = 256  # items in one pass through the network
 _BUDGET = 32 * 2**20  # bytes of outputs or features, in float64, at a time
+_NOTHING = 1e-13  # of the largest second moment: no feature points this way
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,16 @@ class LastLayer:
         step = max(1, _BUDGET // (8 * (outputs + self.features.shape[1])))
         for start in range(0, len(self.features), step):
             yield slice(start, start + step)
+
+    def part(self, items: Bool[Tensor, " N"]) -> "LastLayer":
+        """The same of some items alone."""
+        return replace(self, features=self.features[items], rest=self.rest[items], labels=self.labels[items])
+
+    def mean_squares(self) -> Float[Tensor, " D"]:
+        """The mean over the items of every feature's square, in float64."""
+        parts = (self.features[items].double().square().sum(dim=0) for items in self.chunks(1))
+        total: Tensor = sum(parts, self.features.new_zeros(self.features.shape[1], dtype=torch.float64))
+        return total / len(self.features)
 
     def second_moments(self) -> Float[Tensor, "D D"]:
         """The mean over the items of phi phi^T, in float64."""
@@ -95,16 +107,16 @@ def last_linear(network: nn.Module, example: Tensor, *, who: str) -> str:
     return name
 
 
-def observe(network: nn.Module, name: str, job: Job) -> LastLayer:
-    """What the named layer sees of every labelled item, dropout off and normalisation in eval mode."""
+def observe(network: nn.Module, name: str, job: Job, data: Examples) -> LastLayer:
+    """What the named layer sees of every item of `data`, dropout off and normalisation in eval mode."""
     layer = linear(network, name)
     seen: list[Tensor] = []
     rest: list[Tensor] = []
     hook = layer.register_forward_pre_hook(lambda _, args: seen.append(args[0]))
     try:
         with predicting(network, dropout=False):
-            for positions in torch.split(torch.arange(len(job.data)), _BATCH):
-                inputs = job.data.batch(positions)[0].to(job.device)
+            for positions in torch.split(torch.arange(len(data)), _BATCH):
+                inputs = data.batch(positions)[0].to(job.device)
                 outputs = call(network, tensors_of(network), inputs)
                 rest.append(outputs[:, layer.out_features :].clone())
     finally:
@@ -112,7 +124,26 @@ def observe(network: nn.Module, name: str, job: Job) -> LastLayer:
     features = torch.cat(seen)
     if _bias(layer) is not None:
         features = torch.cat([features, features.new_ones(len(features), 1)], dim=1)
-    return LastLayer(job.task, features, torch.cat(rest), job.data.labels.to(job.device))
+    return LastLayer(job.task, features, torch.cat(rest), data.labels.to(job.device))
+
+
+def spanned(model: LastLayer) -> tuple[LastLayer, Float[Tensor, "D R"]]:
+    """The model in the principal axes of its features, in float64, and those axes as columns.
+
+    N items span at most N of D dimensions: what the labels say is said there, at the cost of the
+    labels and not of the features. Across all the other directions only the prior speaks.
+    """
+    count, wide = model.features.shape
+    within = None
+    if count < wide:  # first any axes of the span, so that no matrix is D x D
+        within, triangle = torch.linalg.qr(model.features.double().T)
+        model = replace(model, features=triangle.T.contiguous())
+    values, axes = torch.linalg.eigh(model.second_moments())
+    seen = values > _NOTHING * values[-1]
+    seen[-1] = True
+    axes = axes[:, seen]
+    turned = [model.features[items].double() @ axes for items in model.chunks(axes.shape[1])]
+    return replace(model, features=torch.cat(turned)), axes if within is None else within @ axes
 
 
 def linear(network: nn.Module, name: str) -> nn.Linear:

@@ -57,7 +57,7 @@ class Job:
     weights: Tensor | None = None
     """How much each class counts in the likelihood; None for all alike."""
     validation: Examples | None = None
-    """Labelled examples that are not learned from; a training with patience ends by them."""
+    """Labelled examples that are not learned from; training may end by them, and priors be chosen."""
 
     @property
     def course(self) -> Course:

@@ -4,12 +4,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from askwise.bayes.curvature import bends
 from askwise.bayes.last_layer import LastLayer
 from askwise.errors import TrainingError
 from askwise.math.lbfgs import minimum
 
 _STEPS = 100
-_NOTHING = 1e-13  # of the largest eigenvalue: no feature points this way
 
 
 def mode(
@@ -19,40 +19,31 @@ def mode(
 
     `within` so many standard deviations of the posterior, as far as the scaling below can tell.
 
-    It runs in coordinates in which the curvature is nearly the identity (in Gaussian regression
-    with one number it is), so that ill-conditioned features do not slow it down. Where no feature
-    points the prior alone speaks, and the mode is zero: those coordinates are left out.
+    Every feature is scaled by the curvature along it. In principal axes (`spanned`) the whole
+    curvature is then nearly the identity (in Gaussian regression with one number it is), so that
+    ill-conditioned features do not slow the search down.
     """
-    vectors, scale = _scaling(model, start, precision)
-    bent = [(model.features[items].double() @ vectors) / scale for items in model.chunks(len(start))]
-    shape = (len(start), len(scale))
+    scale = _scale(model, start, precision)
+    scaled = [model.features[items].double() / scale for items in model.chunks(len(start))]
 
     def loss(flat: Tensor) -> tuple[float, Tensor]:
-        point = flat.view(shape).requires_grad_()
-        prior = precision / 2 * (point / scale).square().sum()
-        (slope,) = torch.autograd.grad(prior, point)
-        value = prior.item()
-        for features, items in zip(bent, model.chunks(len(start)), strict=True):
+        point = flat.view(start.shape).requires_grad_()
+        plain = point.detach() / scale
+        value, slope = precision / 2 * plain.square().sum().item(), precision * plain / scale
+        for features, items in zip(scaled, model.chunks(len(start)), strict=True):
             part = -model.log_likelihood(model.outputs(features, point, items), items)
             slope += torch.autograd.grad(part, point)[0]
             value += part.item()
         return value, slope.flatten()
 
     with torch.enable_grad():
-        flat = minimum(loss, ((start @ vectors) * scale).flatten(), within=within, steps=_STEPS).detach()
-    found = (flat.view(shape) / scale) @ vectors.T
+        flat = minimum(loss, (start * scale).flatten(), within=within, steps=_STEPS).detach()
+    found = flat.view(start.shape) / scale
     if not bool(torch.isfinite(found).all()):
         raise TrainingError("the last layer has no finite mode; give a larger prior_precision")
     return found
 
 
-def _scaling(model: LastLayer, weights: Tensor, precision: float) -> tuple[Tensor, Tensor]:
-    """The eigenvectors of the features' second moments, and the root of the curvature along each."""
-    bend = 0.0  # of one output, summed over the items
-    for items in model.chunks(len(weights)):
-        features = model.features[items].double()
-        d, u = model.fisher(model.outputs(features, weights, items), items, len(weights))
-        bend += (d - u.square()).sum().item() / len(weights)
-    values, vectors = torch.linalg.eigh(model.second_moments())
-    seen = values > _NOTHING * values[-1]
-    return vectors[:, seen], (values[seen] * bend + precision).sqrt()
+def _scale(model: LastLayer, weights: Tensor, precision: float) -> Tensor:
+    """The root of the curvature along each feature, that of the mean output."""
+    return (model.mean_squares() * bends(model, weights).mean() + precision).sqrt()

@@ -61,7 +61,7 @@ def _dropout(rate: float) -> Candidate:
 def _laplace(form: str) -> Candidate:
     return Candidate(
         f"laplace {form}",
-        lambda head: laplace.Config(form=form, prior_precision=head.prior_std**-2, refine=0),
+        lambda head: laplace.Config(form=form, prior_precision=head.prior_std**-2),
     )
 
 
