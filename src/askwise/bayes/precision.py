@@ -88,16 +88,14 @@ def evidence(model: LastLayer, weights: Float[Tensor, "C D"], precision: float) 
     return log_evidence(log_likelihood(model, weights), gain, weights.square().sum().item(), precision)
 
 
-def by_evidence(model: LastLayer, start: Float[Tensor, "C D"], guess: Guess) -> float:
+def by_evidence(model: LastLayer, outputs: int, guess: Guess) -> float:
     """The precision of the highest marginal likelihood, each with a mode of its own, times the guess."""
-    return _best(model, start, guess, lambda weights, precision: evidence(model, weights, precision))
+    return _best(model, outputs, guess, lambda weights, precision: evidence(model, weights, precision))
 
 
-def by_validation(
-    model: LastLayer, start: Float[Tensor, "C D"], guess: Guess, validation: LastLayer
-) -> float:
+def by_validation(model: LastLayer, outputs: int, guess: Guess, validation: LastLayer) -> float:
     """The precision whose mode suits the validation labels best, times the guess."""
-    return _best(model, start, guess, lambda weights, _: log_likelihood(validation, weights))
+    return _best(model, outputs, guess, lambda weights, _: log_likelihood(validation, weights))
 
 
 def left_out(model: LastLayer, weights: Float[Tensor, "C D"], precision: float, *, seed: int) -> Left | None:
@@ -144,8 +142,9 @@ def width(
     return max(precision, math.exp(highest(score, math.log(guess.median), step=_STEP, within=_STEP / 2)))
 
 
-def _best(model: LastLayer, start: Tensor, guess: Guess, score: Callable[[Tensor, float], float]) -> float:
-    weights = start
+def _best(model: LastLayer, outputs: int, guess: Guess, score: Callable[[Tensor, float], float]) -> float:
+    # From zero, so that the choice does not depend on where training left the layer.
+    weights = model.features.new_zeros(outputs, model.features.shape[1], dtype=torch.float64)
 
     def total(log_precision: float) -> float:
         nonlocal weights

@@ -166,12 +166,12 @@ def _chosen(
         features = seen.features.double() * stretch
         inside = features @ axes
         held = replace(seen, features=inside)
-        prior = precisions.by_validation(model, start, guess, held)
+        prior = precisions.by_validation(model, len(start), guess, held)
         weights = mode(model, start, prior)
         outside = (features.square().sum(dim=1) - inside.square().sum(dim=1)).clamp_(min=0)
         left = precisions.Left(held, inside @ weights.T, outside, own=False)
     else:
-        prior = precisions.by_evidence(model, start, guess)
+        prior = precisions.by_evidence(model, len(start), guess)
         weights = mode(model, start, prior)
         if way == "folds" and not numbers:
             left = precisions.left_out(model, weights, prior, seed=job.seed)
