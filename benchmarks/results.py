@@ -18,6 +18,7 @@ import sys
 from pathlib import Path
 
 import compare
+import defaults
 import digits
 import digits_protocol
 import mnist
@@ -30,6 +31,8 @@ from jobs.ledger import Home
 ROOT = Path(__file__).parent.parent
 HOME = Home(ROOT / "results", ROOT / ".runs" / "results")
 EXPERIMENTS = [
+    defaults.WIDTH,
+    defaults.TRAINING,
     digits_protocol.EXPERIMENT,
     digits.EXPERIMENT,
     compare.DIGITS,
