@@ -118,6 +118,21 @@ def cells(rows: Sequence[Row], columns: Sequence[str], settings: Mapping[str, An
     return [*lines, ""]
 
 
+def summary(rows: Sequence[Row], *, baseline: str) -> list[str]:
+    """The NLL of every setting over all lines of the table above, seed by seed, beside the baseline's."""
+    found: dict[str, dict[int, list[float]]] = {}
+    for row in rows:
+        found.setdefault(row["setting"], {}).setdefault(row["seed"], []).append(row["nll"])
+    most = max((len(nlls) for seeds in found.values() for nlls in seeds.values()), default=0)
+    values = {
+        setting: {seed: fmean(nlls) for seed, nlls in seeds.items() if len(nlls) == most}
+        for setting, seeds in found.items()
+    }
+    whole = {setting: seeds for setting, seeds in values.items() if seeds}
+    title = tables.Measure(key="nll", title="mean NLL of all lines")
+    return [tables.ABOUT.format(units="seeds"), "", *tables.differences(whole, title, baseline=baseline)]
+
+
 def _cell(rows: Sequence[Row]) -> str:
     if not rows:
         return "–"
@@ -137,6 +152,7 @@ def _write_trainings(rows: Sequence[Row], folder: Path) -> None:
         "networks without a width grow sure of what they have seen.",
         "",
         *cells(rows, ("set", "labels", "posterior"), TRAININGS),
+        *summary(rows, baseline="500 steps, lr 3e-3"),
         *tables.footer(rows),
     ]
     tables.save(folder / "default_training.md", lines)
@@ -151,6 +167,7 @@ def _write_widths(rows: Sequence[Row], folder: Path) -> None:
         "prior variance 2 / fan-in, kl_weight .01, KL warmed up over the first half. The other columns change the default.",
         "",
         *cells(rows, ("set", "placement", "labels"), WIDTHS),
+        *summary(rows, baseline=OLD),
         *tables.footer(rows),
     ]
     tables.save(folder / "default_bbb.md", lines)

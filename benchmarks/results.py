@@ -28,6 +28,8 @@ import uci
 from jobs.command import main
 from jobs.ledger import Home
 
+from askwise.engine.worker import alone
+
 ROOT = Path(__file__).parent.parent
 HOME = Home(ROOT / "results", ROOT / ".runs" / "results")
 EXPERIMENTS = [
@@ -44,5 +46,6 @@ EXPERIMENTS = [
 ]
 
 if __name__ == "__main__":
+    alone()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # tables are written on the way
     sys.exit(main(EXPERIMENTS, HOME))

@@ -7,7 +7,6 @@ import sys
 import uuid
 from collections.abc import Sequence
 
-from askwise.engine.worker import alone
 from askwise.errors import InputError, choose, positive
 from jobs.experiment import Experiment
 from jobs.ledger import Home, Ledger
@@ -41,7 +40,6 @@ def main(experiments: Sequence[Experiment], home: Home, arguments: Sequence[str]
     if options.jobs > 1:
         return _side_by_side(options.jobs, options.only)
     run, parent = (options.part_of or f"{uuid.uuid4().hex[:12]}:0").split(":")
-    alone()
     queue = Queue(chosen, home, run=run, stop=lambda: int(parent) not in (0, os.getppid()))
     if options.tables:
         queue.tables(queue.ledgers)

@@ -61,6 +61,8 @@ def _values(name: str, key: Key) -> dict[str, Any]:
         measured = {part: 0.5 + noise() for part in ("accuracy", "nll", "ece")}
         spent = {"training_cpu_s": 60.0, "prediction_cpu_s": 5.0}
         return {**measured, **spent, "parameters": 10, "gaussian_scales": 5, "form": "loop"}
+    if name.startswith("default"):
+        return {"nll": 1 + noise(), "accuracy": 0.5 + noise(), "rmse": None}
     if name == "uci":
         return {"rmse": 1 + noise(), "log_likelihood": -1 + noise(), "tau": 0.5, "rate": 0.0}
     part = pruning.SPARSITIES if key["part"] == "weights" else pruning.FRACTIONS
@@ -82,7 +84,7 @@ def experiment(request: pytest.FixtureRequest) -> Experiment:
 
 def test_the_order_of_priority() -> None:
     assert list(BY_NAME) == [
-        "digits_protocol", "digits", "compare_digits", "compare_mnist",
+        "default_bbb", "default_training", "digits_protocol", "digits", "compare_digits", "compare_mnist",
         "placements", "uci", "pruning", "mnist",
     ]  # fmt: skip
 

@@ -109,7 +109,7 @@ def test_a_new_default_is_a_new_protocol(monkeypatch) -> None:
     assert options(aw.bbb(last=1)) != options(aw.bbb(last=1, prior_std=7.0))
     assert digest(options(aw.bbb(last=1))) == digest(options(aw.bbb(last=1)))
     before = options(aw.Training())
-    assert before["lr"] == 1e-3
+    assert before["lr"] == 3e-3
     monkeypatch.setattr("askwise.train.training.MIN_STEPS", 4000)  # a default that no field shows
     assert options(aw.Training()) != before
 

@@ -29,7 +29,7 @@ WAYS = {
         "posterior": {"name": "mc_dropout"},
     },
     "recalibrated": {"budget": 7, "train": "warm", "validation": HELD},
-    "balanced": {"budget": 6, "initial": {"per_class": 2, "labels": TRUTH}},
+    "balanced": {"budget": 7, "initial": {"per_class": 2, "labels": TRUTH}},
 }
 
 
@@ -174,7 +174,7 @@ def test_other_conditions_continue_as_a_noted_segment_and_exact_refuses_by_name(
     path = folder / "run.db"
     with learner(path) as run:
         run.tell({question.id: TRUTH[question.id] for question in run.ask()})
-    monkeypatch.setattr("torch.get_num_threads", lambda: 77)
+    monkeypatch.setattr("askwise.loop.learner.training_threads", lambda *_: 77)
     with pytest.raises(InputError, match=r"the same threads \(was 1, is 77\); restore it, or go on without"):
         learner(path, exact=True)
     with learner(path) as run:

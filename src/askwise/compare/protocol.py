@@ -32,7 +32,7 @@ class Protocol:
     network_options: Mapping[str, Any] = field(default_factory=dict)
     epochs: int = 50
     batch: int = 64
-    lr: float = 1e-3
+    lr: float = 3e-3
     draws: int = 100
     ood: str = PHOTOS
     kl_weight: float | None = None
