@@ -67,9 +67,10 @@ def experiment(data: str, *, seconds: float) -> Experiment:
             f"# {title}",
             "",
             "Each posterior with its defaults; the seed draws the labels, the first weights and the draws, in common for "
-            f"all. Mean ± standard error over the seeds. kl_weight: the temperature of the KL from the prior, 1 is Bayes' "
+            "all. Mean ± standard error over the seeds. kl_weight: the temperature of the KL from the prior, 1 is Bayes' "
             "rule. NLL in nats; Brier: squares summed over the classes; ECE with 15 bins; ELBO: of the labels learned "
-            f"from, in nats a label, at a kl_weight of 1. AUROC: how well total and epistemic uncertainty tell images of {OOD} from the test images. "
+            "from, in nats a label, at a kl_weight of 1. AUROC: how well total and epistemic uncertainty tell images of "
+            f"{OOD} from the test images. "
             f"Training, and prediction of all test images under {own.draws} draws, in CPU seconds; params are all "
             "numbers that the trained model keeps, in thousands. Nothing was chosen on the test images here: settings are the "
             "library's defaults.",
