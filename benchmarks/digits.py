@@ -1,4 +1,4 @@
-"""Digits: learning curves of every method of the demo, twenty seeds, to 240 labels."""
+"""Digits: learning curves of every method of the demo, twenty seeds, to 200 labels."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -50,7 +50,7 @@ def _values(name: str, key: Key) -> dict[str, Any]:
         return 0.02 * torch.rand((), generator=rng).item()
 
     if name in ("digits", "digits_protocol", "mnist"):
-        labels = list(range(20, 241 if name != "mnist" else 201, 10))
+        labels = list(range(20, 201, 10))
         better = 0.0 if key["method"] == "random" else 0.05
         accuracy = [0.85 * n / (n + 10) + better + noise() for n in labels]
         return {"labels": labels, "accuracy": accuracy, "nll": [1 - value for value in accuracy]}

@@ -35,10 +35,10 @@ class Protocol:
     network: str = "digits_cnn"
     classes: tuple[str, ...] = tuple("0123456789")
     posterior: Mapping[str, Any] = field(default_factory=lambda: {"name": "bbb", "last": 1})
-    training: Mapping[str, Any] = field(default_factory=lambda: {"epochs": 50, "batch": 64, "lr": 3e-3})
+    training: Mapping[str, Any] = field(default_factory=lambda: {"epochs": 50, "min_steps": 250})
     initial: int | Mapping[str, int] = 20
     batch: int = 10
-    budget: int = 240
+    budget: int = 200
     draws: int = 50
     recalibrate: bool = False  # as in the papers
 
