@@ -51,6 +51,15 @@ def train(*, file: str, n: int, epochs: int, batch: int) -> Callable[[], dict]:
     return run
 
 
+def train_small(*, n: int, epochs: int, batch: int) -> Callable[[], dict]:
+    """Fit a small dense network on vectors."""
+    data = torch.rand(n, 64, generator=torch.Generator().manual_seed(0)), torch.arange(n) % 10
+    network, training = aw.nets.mlp(64, 10, hidden=(64,)), aw.Training(epochs=epochs, batch=batch)
+    return lambda: {
+        "loss": aw.fit(network, data, posterior=aw.point(), training=training).history[-1]["loss"]
+    }
+
+
 def batchbald(*, file: str, n: int, picks: int) -> Callable[[], dict]:
     """The joint choice, with its defaults."""
     warnings.simplefilter("ignore")  # one says that the score saturates, which is a case of its own here
@@ -117,6 +126,7 @@ def _head() -> aw.Fitted:
 TASKS = {
     "score": score,
     "train": train,
+    "train_small": train_small,
     "batchbald": batchbald,
     "live_round": live_round,
     "huge": huge,

@@ -39,10 +39,20 @@ def _gaussian(names: list[str], file: str, n: int, draws: int) -> Callable[[], T
 
 def train(*, file: str, n: int, epochs: int, batch: int) -> Callable[[], dict]:
     """Adam over a shuffling DataLoader."""
-    x, y = rows(file, n), torch.arange(n) % 10
+    return _loop(gal_cnn, rows(file, n), epochs, batch)
+
+
+def train_small(*, n: int, epochs: int, batch: int) -> Callable[[], dict]:
+    """The same for a small dense network on vectors."""
+    x = torch.rand(n, 64, generator=torch.Generator().manual_seed(0))
+    return _loop(lambda: nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10)), x, epochs, batch)
+
+
+def _loop(make: Callable[[], nn.Module], x: Tensor, epochs: int, batch: int) -> Callable[[], dict]:
+    y = torch.arange(len(x)) % 10
 
     def run() -> dict:
-        network = gal_cnn().train()
+        network = make().train()
         optimizer = torch.optim.Adam(network.parameters(), lr=1e-3)
         for _ in range(epochs):
             for images, labels in DataLoader(TensorDataset(x, y), batch_size=batch, shuffle=True):
@@ -55,4 +65,10 @@ def train(*, file: str, n: int, epochs: int, batch: int) -> Callable[[], dict]:
     return run
 
 
-TASKS = {"mc_dropout": mc_dropout, "bnn1": bnn1, "all_bayesian": all_bayesian, "train": train}
+TASKS = {
+    "mc_dropout": mc_dropout,
+    "bnn1": bnn1,
+    "all_bayesian": all_bayesian,
+    "train": train,
+    "train_small": train_small,
+}
