@@ -76,7 +76,7 @@ def milliseconds(network: nn.Module, x: Tensor, y: Tensor, config: Any, *, times
     return 1e3 * (best[laplace] - best[laplace.point])
 
 
-def rows(name: str, seed: int) -> list[dict[str, Any]]:
+def rows(name: str, seed: int, code: str) -> list[dict[str, Any]]:
     """Point network, mode and draws of every way to choose, measured on the test items."""
     data = aw.data.load(name)
     chosen = torch.randperm(len(data.train_x), generator=torch.Generator().manual_seed(seed))[:LABELS]
@@ -103,12 +103,12 @@ def rows(name: str, seed: int) -> list[dict[str, Any]]:
         fitted = aw.fit(point.network, labelled, posterior=config, training=STILL, seed=seed)
         mode = aw.Fitted(fitted.network, aw.point(), fitted.task, {}, fitted.history)
         found += [tested("mode", way, mode), tested("draws", way, fitted)]
-    return [{**row, "commit": commit()} for row in found]
+    return [{**row, "commit": code} for row in found]
 
 
 def table(lines: list[dict[str, Any]]) -> str:
     """Means over the seeds as Markdown, and how often a seed keeps the promise."""
-    commits = sorted({str(row["commit"])[:12] for row in lines})
+    commits = sorted({row["commit"][:12] + ("-dirty" * row["commit"].endswith("-dirty")) for row in lines})
     text = [
         "# laplace beside its own mode",
         "",
@@ -157,11 +157,12 @@ def main() -> None:
     if not options.modes:
         cost()
         return
+    code = commit()  # of what runs now: the first rows change the tree
     lines = [json.loads(line) for line in LINES.read_text().splitlines()] if LINES.exists() else []
     for seed in range(options.seeds):
         if (options.data, seed) in {(row["data"], row["seed"]) for row in lines}:
             continue
-        new = rows(options.data, seed)
+        new = rows(options.data, seed, code)
         with LINES.open("a") as file:
             file.writelines(json.dumps(row) + "\n" for row in new)
         lines += new
