@@ -21,6 +21,7 @@ import compare
 import defaults
 import digits
 import digits_protocol
+import exam
 import mnist
 import placements
 import pruning
@@ -37,6 +38,7 @@ EXPERIMENTS = [
     defaults.TRAINING,
     digits_protocol.EXPERIMENT,
     digits.EXPERIMENT,
+    exam.EXPERIMENT,
     compare.DIGITS,
     compare.MNIST,
     placements.EXPERIMENT,

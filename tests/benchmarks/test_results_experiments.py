@@ -6,6 +6,7 @@ from typing import Any
 import compare
 import digits
 import digits_protocol
+import exam
 import mnist
 import placements
 import pruning
@@ -18,6 +19,7 @@ from jobs.ledger import Home, Ledger
 
 import askwise as aw
 import results
+from askwise.compare.exam.grades import grade
 from askwise.demo import PROTOCOL, Protocol
 from askwise.seeding import generator
 
@@ -54,6 +56,9 @@ def _values(name: str, key: Key) -> dict[str, Any]:
         better = 0.0 if key["method"] == "random" else 0.05
         accuracy = [0.85 * n / (n + 10) + better + noise() for n in labels]
         return {"labels": labels, "accuracy": accuracy, "nll": [1 - value for value in accuracy]}
+    if name == "exam":
+        _, gold = exam.solved(str(key["head"]))
+        return {"grades": dict(grade(gold.whole, gold.whole, mean_field_std=gold.mean_field_std))}
     if name.startswith("compare"):
         values = {measure.key: 0.5 + noise() for measure in compare.MEASURES}
         return values if key["posterior"] == "bbb" else {**values, "kl_weight": None, "elbo": None}
@@ -84,8 +89,8 @@ def experiment(request: pytest.FixtureRequest) -> Experiment:
 
 def test_the_order_of_priority() -> None:
     assert list(BY_NAME) == [
-        "default_bbb", "default_training", "digits_protocol", "digits", "compare_digits", "compare_mnist",
-        "placements", "uci", "pruning", "mnist",
+        "default_bbb", "default_training", "digits_protocol", "digits", "exam", "compare_digits",
+        "compare_mnist", "placements", "uci", "pruning", "mnist",
     ]  # fmt: skip
 
 
@@ -103,6 +108,9 @@ def test_tables_are_written_from_one_row_on(experiment: Experiment, tmp_path: Pa
     assert "c" * 40 in text
 
 
+@pytest.mark.parametrize(
+    "experiment", [name for name in BY_NAME if name != "exam"], indirect=True
+)  # gold is no method
 def test_tables_of_all_rows_have_pairs_and_verdicts(experiment: Experiment, tmp_path: Path) -> None:
     experiment.tables(invented(experiment, list(experiment.jobs)), tmp_path)
     text = (tmp_path / f"{experiment.name}.md").read_text()
@@ -113,6 +121,14 @@ def test_tables_of_all_rows_have_pairs_and_verdicts(experiment: Experiment, tmp_
         if line.startswith("!["):
             assert (tmp_path / line.split("(")[1].rstrip(")")).stat().st_size > 10_000
     assert not list(tmp_path.glob("*new*"))
+
+
+def test_the_exams_table_has_a_line_for_every_candidate_on_both_heads(tmp_path: Path) -> None:
+    exam.EXPERIMENT.tables(invented(exam.EXPERIMENT, list(exam.EXPERIMENT.jobs)), tmp_path)
+    text = (tmp_path / "exam.md").read_text()
+    for name in exam.exam.CANDIDATES:
+        assert text.count(f"\n| {name} |") == 2
+    assert "Seeds 0, 1, 2." in text
 
 
 def test_twenty_seeds_ten_seeds_and_twenty_splits() -> None:
