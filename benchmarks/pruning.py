@@ -161,8 +161,9 @@ def write(rows: Sequence[Row], folder: Path) -> None:
     weights, filters = (curves(rows, part, "accuracy") for part in ("weights", "filters"))
     if weights:
         lines += ["## Weights set to zero", "", *_averages(weights)]
-        lines += tables.grouped(weights, ACCURACY, baseline=BASELINE, what="zero weights")
-        lines += tables.grouped(curves(rows, "weights", "nll"), NLL, baseline=BASELINE, what="zero weights")
+        for found, one in ((weights, ACCURACY), (curves(rows, "weights", "nll"), NLL)):
+            found.get("0 %", {}).pop("bbb, snr", None)  # nothing is pruned there: one model, not two
+            lines += tables.grouped(found, one, baseline=BASELINE, what="zero weights")
     if filters:
         lines += ["## Filters and units removed", "", *_sizes(rows), "Before any more training:", ""]
         lines += tables.grouped(filters, ACCURACY, baseline=BASELINE, what="removed")
