@@ -5,7 +5,7 @@ import resource
 import signal
 import subprocess
 import sys
-import time
+import threading
 from contextlib import ExitStack
 
 import pytest
@@ -100,15 +100,19 @@ def test_no_worker_outlives_a_caller_that_is_killed(number):
 
 
 def test_items_are_read_ahead_of_the_arithmetic():
+    read = threading.Semaphore(0)  # one in each worker: it counts what that worker has read
+
     def fetch(shard):
-        time.sleep(0.1)
+        read.release()
         return shard
 
     def compute(shard):
-        time.sleep(0.1)
-        return where(shard)
+        read.acquire()  # its own
+        more_to_come = shard[0] < 12  # of sixteen: each worker still has one to read
+        ahead = not more_to_come or read.acquire(timeout=60)  # waits for ever if nobody reads meanwhile
+        if more_to_come and ahead:
+            read.release()
+        return Found((torch.tensor(shard),), {"ahead": ahead})
 
-    start = time.monotonic()
-    list(Local(2).map(lambda: Work(fetch, compute), [[at] for at in range(16)]))
-    together = time.monotonic() - start
-    assert together < 16 / 2 * 0.2 * 0.9  # one after the other: 1.6 s
+    found = list(Local(2).map(lambda: Work(fetch, compute), [[at] for at in range(16)]))
+    assert all(one.notes["ahead"] for one in found)

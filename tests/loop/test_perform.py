@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 import torch
-from small_run import CLASSES, HELD, IDS, POINTS, POSTERIORS, TRUTH, learner, pool
+from small_run import CLASSES, HELD, IDS, POINTS, TRUTH, learner, pool
 from torch import nn
 
+from askwise.bayes.posteriors import POSTERIORS
 from askwise.errors import InputError, TrainingError
 from askwise.loop.decide import Stop
 from askwise.store import SKIP
@@ -18,7 +19,7 @@ def answers(questions):
 
 @pytest.mark.parametrize("name", POSTERIORS)
 def test_every_posterior_runs(name):
-    run = learner(posterior=POSTERIORS[name], budget=7)
+    run = learner(posterior=POSTERIORS[name].Config(), budget=7)
     assert isinstance(run.run(oracle=TRUTH), Stop)
     assert run.status().plan.posterior["name"] == name
 
