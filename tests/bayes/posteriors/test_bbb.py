@@ -211,19 +211,18 @@ def test_the_elbo_of_a_bayesian_layer_is_near_the_best_of_longer_trainings(label
         mean = fitted.network.dense1.weight.detach()
         return float((likely - gaussian.kl(mean, softplus(rho), 1.0)) / len(data[1]))
 
-    for seed in range(5):
+    for seed in range(2):
         order = torch.randperm(len(digits.train_x), generator=torch.Generator().manual_seed(seed))[:labels]
         data = digits.train_x[order], digits.train_y[order]
 
         def fitted(seed: int = seed, data: tuple[Tensor, Tensor] = data, **options) -> aw.Fitted:
-            how = Training(lr=1e-2, **options.pop("training", {}))
+            how = Training(**{"epochs": 50, "min_steps": 2000, "lr": 1e-2} | options.pop("training", {}))
             config = aw.bbb(all=True, prior_std=1.0, kl_weight=1.0, **options)
             network = aw.nets.mlp(64, 10, hidden=())
             return aw.fit(network, data, posterior=config, training=how, start="scratch", seed=seed)
 
-        steps = Training().course(labels).steps
-        long = {"min_steps": 10 * steps, "schedule": "cosine"}
-        best = [fitted(seed=100 + number, training=long) for number in range(5)]
+        long = {"min_steps": 20_000, "schedule": "cosine"}
+        best = [fitted(seed=100 + number, training=long) for number in range(3)]
         highest = max(elbo(one, data) for one in best)
         wide = softplus(best[0].state["dense1.weight"])
         for rho_mean in (-3.0, -5.0, -9.0, -11.0):
@@ -231,5 +230,7 @@ def test_the_elbo_of_a_bayesian_layer_is_near_the_best_of_longer_trainings(label
             ratio = softplus(ours.state["dense1.weight"]) / wide
             assert elbo(ours, data) > highest - 0.02, (seed, rho_mean)
             assert 0.9 < float(ratio.median()) < 1.1, (seed, rho_mean)
-        papers = fitted(shared_rate=True)
-        assert elbo(papers, data) < highest - 0.02  # the control
+        # The control: an ordinary training at the papers' rate leaves the deviations near their start.
+        short = {"rho_mean": -9.0, "training": {"min_steps": 500, "lr": 3e-3}}
+        papers = elbo(fitted(shared_rate=True, **short), data)
+        assert papers < elbo(fitted(**short), data) - 0.02
