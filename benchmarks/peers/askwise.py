@@ -76,7 +76,8 @@ def live_round(*, n: int, labels: int, classes: int, draws: int, picks: int, dra
     head = nn.Sequential(nn.Linear(_WIDTH, classes))
 
     def run() -> dict:
-        fitted = aw.fit(head, data, posterior=aw.bbb(last=1))
+        training = aw.Training(epochs=50, lr=1e-3)
+        fitted = aw.fit(head, data, posterior=aw.bbb(last=1), training=training)
         scores = aw.score_pool(fitted, pool, "bald", draws=draws, draw=draw)
         return {"picks": aw.select("top_k", scores=scores, count=picks).tolist()}
 
