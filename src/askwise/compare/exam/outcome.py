@@ -92,7 +92,7 @@ def notes(told: Mapping[str, Any]) -> list[str]:
 
 def table(told: Mapping[str, Any]) -> str:
     """The outcome as Markdown."""
-    head = ["posterior", "prior", *(f"{one} {two}".strip() for one, two, _ in COLUMNS.values())]
+    head = ["posterior", "seeds", "prior", *(f"{one} {two}".strip() for one, two, _ in COLUMNS.values())]
     text = ["# Every posterior against the exact one", ""]
     for name, part in told["heads"].items():
         text += [
@@ -105,7 +105,7 @@ def table(told: Mapping[str, Any]) -> str:
             f"| {' | '.join(head)} |",
             f"|{'---|' * len(head)}",
             *(
-                f"| {' | '.join([row, *(' '.join(filter(None, cell)) for cell in cells)])} |"
+                f"| {row} | {_count(part, row)} | {' | '.join(' '.join(filter(None, c)) for c in cells)} |"
                 for row, cells in lines(part).items()
             ),
             "",
@@ -133,6 +133,11 @@ def write(told: Mapping[str, Any], folder: Path) -> dict[str, Path]:
     paths["json"].write_text(json.dumps(told, indent=1, allow_nan=False) + "\n", encoding="utf-8")
     paths["md"].write_text(table(told), encoding="utf-8")
     return paths
+
+
+def _count(part: Mapping[str, Any], row: str) -> str:
+    """How many seeds a candidate has; the references have none."""
+    return str(len(part["summary"][row])) if row in part["summary"] else ""
 
 
 def _gold_note(part: Mapping[str, Any]) -> str:
