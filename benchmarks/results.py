@@ -21,6 +21,7 @@ import compare
 import defaults
 import digits
 import digits_protocol
+import elbo
 import exam
 import mnist
 import placements
@@ -43,6 +44,7 @@ EXPERIMENTS = [
     compare.MNIST,
     placements.EXPERIMENT,
     uci.EXPERIMENT,
+    elbo.EXPERIMENT,
     pruning.EXPERIMENT,
     mnist.EXPERIMENT,
 ]

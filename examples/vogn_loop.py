@@ -23,7 +23,7 @@ import askwise as aw
 
 def train(network: nn.Module, data: TensorDataset, *, epochs: int, rng: torch.Generator) -> aw.optim.VOGN:
     """The optimizer, which knows the deviations; the means are the network's weights."""
-    optimizer = aw.optim.VOGN(network, lr=0.01, count=len(data), prior_precision=1.0, rng=rng)
+    optimizer = aw.optim.VOGN(network, lr=0.05, count=len(data), prior_precision=1.0, rng=rng)
     for epoch in range(epochs):
         for x, y in DataLoader(data, batch_size=50, shuffle=True, generator=rng):
             with optimizer.sampling():

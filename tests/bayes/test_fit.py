@@ -121,6 +121,7 @@ IGNORING = [
     aw.bbb(all=True),
     aw.vbll(),
     aw.vogn(),
+    aw.vogn(curvature="squares"),
     aw.ivon(),
     aw.mc_dropout(length_scale=0.1),
     aw.laplace(prior_precision=1.0),

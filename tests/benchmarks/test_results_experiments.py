@@ -68,6 +68,8 @@ def _values(name: str, key: Key) -> dict[str, Any]:
         return {**measured, **spent, "parameters": 10, "gaussian_scales": 5, "form": "loop"}
     if name.startswith("default"):
         return {"nll": 1 + noise(), "accuracy": 0.5 + noise(), "rmse": None}
+    if name == "elbo":
+        return {"per_label": noise(), "expected_log_likelihood": 2 * noise(), "kl": noise()}
     if name == "uci":
         return {"rmse": 1 + noise(), "log_likelihood": -1 + noise(), "tau": 0.5, "rate": 0.0}
     part = pruning.SPARSITIES if key["part"] == "weights" else pruning.FRACTIONS
@@ -90,7 +92,7 @@ def experiment(request: pytest.FixtureRequest) -> Experiment:
 def test_the_order_of_priority() -> None:
     assert list(BY_NAME) == [
         "default_bbb", "default_training", "digits_protocol", "digits", "exam", "compare_digits",
-        "compare_mnist", "placements", "uci", "pruning", "mnist",
+        "compare_mnist", "placements", "uci", "elbo", "pruning", "mnist",
     ]  # fmt: skip
 
 
@@ -137,7 +139,7 @@ def test_twenty_seeds_ten_seeds_and_twenty_splits() -> None:
 
     found = {name: seeds(name) for name in ("digits", "compare_digits", "compare_mnist", "placements")}
     assert found == {"digits": 20, "compare_digits": 10, "compare_mnist": 5, "placements": 10}
-    assert seeds("uci", "split") == 20
+    assert seeds("uci", "split") == seeds("elbo", "split") == 20
     assert len({key["data"] for key in uci.EXPERIMENT.jobs}) == 4
 
 

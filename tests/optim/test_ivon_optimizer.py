@@ -200,3 +200,39 @@ def test_options_outside_their_range_are_refused(options: dict[str, object], mes
 
 def test_it_is_public() -> None:
     assert aw.optim.IVON is IVON
+
+
+def test_with_flipout_the_curvature_has_less_noise_and_the_same_mean() -> None:
+    torch.manual_seed(0)
+    network, x = nn.Sequential(nn.Linear(4, 1)), torch.randn(64, 4)
+    y = network(x).detach() + torch.randn(64, 1)
+    exact = x.square().mean(dim=0)  # of the mean of (f - y)^2 / 2
+    spread = {}
+    for kind, flipout in (("flipout", (network, {"0": network[0]})), ("sample", None)):
+        optimizer = made(
+            network, lr=0.0, betas=(0.9, 0.995), hess_init=1.0, weight_decay=1e-3, count=64, flipout=flipout
+        )
+        found = []
+        for step in range(800):
+            with optimizer.sampling():
+                ((network(x) - y).square().mean() / 2).backward()
+            optimizer.step()
+            if step >= 300:
+                found.append(optimizer.state[network[0].weight]["hess"][0].clone())
+        seen = torch.stack(found)
+        torch.testing.assert_close(seen.mean(0), exact, rtol=0.15, atol=0)
+        spread[kind] = (seen.std(0) / exact).mean()
+    assert spread["flipout"] < 0.8 * spread["sample"]
+
+
+def test_with_flipout_the_means_stay_in_place_and_it_learns() -> None:
+    network, x, y = small()
+    optimizer = made(network, flipout=(network, {"0": network[0], "2": network[2]}), hess_init=1.0)
+    before = copy.deepcopy(network.state_dict())
+    with optimizer.sampling():
+        assert all(torch.equal(value, before[name]) for name, value in network.state_dict().items())
+        assert not torch.equal(network(x), network(x.flip(0)).flip(0))  # and items have weights of their own
+        nn.functional.cross_entropy(network(x), y).backward()
+    optimizer.step()
+    learn(optimizer, network, x, y, steps=100)
+    assert nn.functional.cross_entropy(network(x), y) < 0.9

@@ -31,7 +31,14 @@ def dense() -> tuple[nn.Module, Tensor, Tensor]:
 
 
 def made(network: nn.Module, seed: int = 1, **options) -> VOGN:
-    options = {"lr": 0.05, "count": 16, "betas": (0.8, 0.9), "warm_up": 5, **options}
+    options = {
+        "lr": 0.05,
+        "count": 16,
+        "betas": (0.8, 0.9),
+        "warm_up": 5,
+        "noise": "sample",
+        **options,
+    }
     return VOGN(network, rng=torch.Generator().manual_seed(seed), **options)
 
 
@@ -51,8 +58,8 @@ def test_two_steps_are_those_of_the_formulas() -> None:
     )
     mean = {n: p.detach().clone() for n, p in network.named_parameters()}
     momentum = {n: torch.zeros_like(p) for n, p in mean.items()}
-    square: dict[str, Tensor] = {}
-    rng = torch.Generator().manual_seed(1)
+    square = {n: torch.zeros_like(p) for n, p in mean.items()}
+    rng, seen = torch.Generator().manual_seed(1), 0.0
     for step, tau in ((1, 0.1), (2, 0.325)):
         theta = dict(mean)
         if step == 2:  # the first step knows no deviations and is taken at the means
@@ -64,12 +71,12 @@ def test_two_steps_are_those_of_the_formulas() -> None:
         there.load_state_dict(theta)
         nn.functional.cross_entropy(there(x), y).backward()
         found, decay = by_item(there, x, y), tau * delta / count
+        seen = (1 - tau * (1 - b2)) * seen + tau * (1 - b2)
         for name, p in there.named_parameters():
-            old = square.get(name)
-            square[name] = found[name] if old is None else (1 - tau * (1 - b2)) * old + (1 - b2) * found[name]
+            square[name] = (1 - tau * (1 - b2)) * square[name] + (1 - b2) * found[name]
             momentum[name] = b1 * momentum[name] + (1 - b1) * (p.grad + decay * mean[name])
             average = momentum[name] / (1 - b1**step)
-            mean[name] = mean[name] - lr * average / (square[name] + decay + damping)
+            mean[name] = mean[name] - lr * average / (square[name] / seen + decay + damping)
         learn(optimizer, network, x, y, steps=1)
         for name, p in network.named_parameters():
             torch.testing.assert_close(p.detach(), mean[name], rtol=1e-5, atol=1e-6)
@@ -211,3 +218,114 @@ def test_options_outside_their_range_are_refused(options: dict[str, object], mes
 
 def test_it_is_public() -> None:
     assert aw.optim.VOGN is VOGN
+
+
+def jacobians(network: nn.Module, x: Tensor) -> dict[str, Tensor]:
+    """d outputs / d parameter [N, C, ...] by name."""
+    parameters = {name: p.detach() for name, p in network.named_parameters()}
+    call = torch.func.jacrev(lambda own: torch.func.functional_call(network, own, (x,)))
+    return call(parameters)
+
+
+def gauss_newton(network: nn.Module, x: Tensor, task: aw.tasks.Task) -> dict[str, Tensor]:
+    """The diagonal of the Gauss-Newton matrix, a mean over the items, from whole Jacobians."""
+    d, u = task.curvature(network(x).detach())
+    fisher = torch.diag_embed(d) - u[:, :, None] * u[:, None, :]
+    return {
+        name: torch.einsum("nc...,nce,ne...->...", found, fisher, found) / len(x)
+        for name, found in jacobians(network, x).items()
+    }
+
+
+def measured(network: nn.Module, x: Tensor, task: aw.tasks.Task, repeats: int = 1) -> dict[str, Tensor]:
+    """What the optimizer takes for it, averaged over so many first steps."""
+    optimizer = made(network, curvature="gauss_newton")
+    total = {name: torch.zeros_like(p) for name, p in network.named_parameters()}
+    for _ in range(repeats):
+        with optimizer.sampling():
+            outputs = network(x)
+            optimizer.gauss_newton(outputs, *task.curvature(outputs))
+            outputs.sum().backward()
+        found = optimizer._samples.means()["square"]
+        optimizer.rest._samples.clear()
+        for name, square in zip(total, found, strict=True):
+            total[name] += square / repeats
+    return total
+
+
+@pytest.mark.parametrize("inplace", [False, True])
+def test_the_gauss_newton_curvature_of_one_output_is_exact(inplace: bool) -> None:
+    torch.manual_seed(0)
+    network = nn.Sequential(
+        nn.Conv1d(2, 3, 3, padding=1), nn.ReLU(inplace=inplace), nn.Flatten(), nn.Linear(12, 1)
+    )
+    x, task = torch.randn(7, 2, 4), aw.tasks.regression(tau=3.0)
+    found, exact = measured(network, x, task), gauss_newton(network, x, task)
+    for name, square in exact.items():
+        torch.testing.assert_close(found[name], square, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("task", [aw.tasks.classification(), aw.tasks.multilabel()], ids=lambda t: t.name)
+def test_the_gauss_newton_curvature_of_several_outputs_is_right_on_average(task) -> None:
+    network, x, _ = dense()
+    found, exact = measured(network, x, task, repeats=600), gauss_newton(network, x, task)
+    for name, square in exact.items():
+        torch.testing.assert_close(found[name], square, rtol=0.15, atol=1e-4)
+
+
+def test_squared_gradients_are_another_curvature_where_residuals_are_not_the_noise() -> None:
+    torch.manual_seed(0)
+    network, x, task = nn.Sequential(nn.Linear(3, 1)), torch.randn(50, 3), aw.tasks.regression(tau=1.0)
+    y = network(x).detach() + 5 * torch.randn(50, 1)  # five times what tau says
+    optimizer = made(network)
+    with optimizer.sampling():
+        task.nll(network(x), y).backward()
+    squares = optimizer._samples.means()["square"][0]
+    assert (squares > 10 * gauss_newton(network, x, task)["0.weight"]).all()
+
+
+def test_the_curvature_does_not_touch_the_gradients() -> None:
+    network, x, y = dense()
+    found = []
+    for curvature in ("squares", "gauss_newton"):
+        optimizer = made(network, curvature=curvature)
+        with optimizer.sampling():
+            outputs = network(x)
+            if curvature == "gauss_newton":
+                optimizer.gauss_newton(outputs, *aw.tasks.classification().curvature(outputs))
+            nn.functional.cross_entropy(outputs, y).backward()
+        found.append(optimizer._samples.means()["gradient"])
+    assert all(torch.equal(a, b) for a, b in zip(*found, strict=True))
+
+
+def test_gauss_newton_says_how_it_is_called() -> None:
+    network, x, y = dense()
+    optimizer = made(network, curvature="gauss_newton")
+    with pytest.raises(InputError, match=r"call optimizer.gauss_newton\(outputs, d, u\) inside"):
+        learn(optimizer, network, x, y, steps=1)
+    outputs = network(x)
+    for wrong in (optimizer, made(network)):
+        with pytest.raises(InputError, match=r"called once inside sampling\(\), with curvature="):
+            wrong.gauss_newton(outputs, outputs, outputs)
+
+    def of_some() -> None:
+        with optimizer.sampling():
+            outputs = network(x)[:5]
+            optimizer.gauss_newton(outputs, *aw.tasks.classification().curvature(outputs))
+
+    with pytest.raises(InputError, match="outputs of all 12 items are needed, not of 5"):
+        of_some()
+
+
+def test_it_starts_as_the_prior_and_forgets_its_first_batch() -> None:
+    network, x, y = dense()
+    optimizer = made(network, lr=0.0, betas=(0.9, 0.9), warm_up=0, prior_precision=4.0, count=1e4)
+    weight = network[0].weight
+    assert optimizer.std(weight).unique().item() == 0.5
+    optimizer.state[weight]["square"].fill_(1e3)  # after a first batch like no other
+    optimizer.param_groups[0]["prior_precision"] = 1e12  # all gradients at the means
+    learn(optimizer, network, x, y, steps=20)
+    exact = by_item(network, x, y)["0.weight"]
+    assert (optimizer.state[weight]["square"] - exact > 100).all()  # the control: not yet
+    learn(optimizer, network, x, y, steps=230)
+    torch.testing.assert_close(optimizer.state[weight]["square"], exact, rtol=1e-3, atol=1e-6)

@@ -23,6 +23,8 @@ from askwise.seeding import generator
 from askwise.types import Draws
 
 _STD, _AVERAGE = "std.", "optimizer."
+BETAS = (0.9, 0.99)
+"""The first is the momentum's; the second stands back where the curvature is taken in."""
 
 
 def check_placement(config: Any) -> None:
@@ -50,6 +52,20 @@ def chosen_layers(network: nn.Module, config: Any, job: Job) -> dict[str, Layer]
         frozen = next(name for name in names if name not in learning)
         raise InputError(f"layer {frozen!r} is frozen and cannot be made Bayesian")
     return gaussian_layers(network, learning)
+
+
+def take_in(job: Job) -> int:
+    """In how many steps the curvature is taken in: a tenth of the training, and at least two."""
+    return max(2, job.course.steps // 10)
+
+
+def anneal(gaussian: IVON | VOGN, job: Job) -> None:
+    """Let the learning rate fall along a cosine, unless the training says how it goes.
+
+    At a constant rate the means wander about their optimum as far as a posterior's deviation or more.
+    """
+    if job.training.schedule == "constant":
+        gaussian.param_groups[0]["schedule"] = "cosine"
 
 
 def kept(network: nn.Module, gaussian: IVON | VOGN, rest: AveragedAdam) -> State:

@@ -118,6 +118,7 @@ def learn(
     job: Job,
     *,
     extra: Callable[[int], Terms] | None = None,
+    outputs: Callable[[Tensor, Tensor], None] | None = None,
     channels_last: bool = True,
     ending: Ending = Ending(),  # noqa: B008 - frozen
 ) -> History:
@@ -125,7 +126,8 @@ def learn(
 
     The network's own dropout draws from torch's global stream, so that stream is set for the
     training and put back as it was. Two-dimensional convolutions learn faster with the channels
-    last, except under local reparameterisation. `ending` matters where the training may end early.
+    last, except under local reparameterisation. `outputs` is told those of the network at each step, with
+    their labels, before the loss is differentiated. `ending` matters where the training may end early.
     """
     channels_last = channels_last and any(isinstance(m, nn.Conv2d) for m in network.modules())
     if channels_last:
@@ -134,7 +136,10 @@ def learn(
     weights = None if job.weights is None else job.weights.to(job.device)
 
     def step(inputs: Tensor, labels: Tensor, number: int) -> Terms:
-        nll = job.task.nll(network(inputs), labels, weights)
+        found = network(inputs)
+        if outputs is not None:
+            outputs(found, labels)
+        nll = job.task.nll(found, labels, weights)
         if extra is None:
             return {"loss": nll, "nll": nll}
         terms = extra(number)

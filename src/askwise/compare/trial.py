@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from askwise.bayes.elbo import elbo, measurable
 from askwise.bayes.fit import fit
 from askwise.bayes.fitted import Fitted
 from askwise.bayes.posteriors import POSTERIORS
@@ -68,7 +69,9 @@ def trial(protocol: Protocol, job: Job, items: Material) -> dict[str, Any]:
     return {
         "kl_weight": getattr(fitted.posterior, "kl_weight", None),
         **{name: found[name] for name in ("accuracy", "nll", "brier", "ece")},
-        "elbo": None,
+        "elbo": _elbo(
+            fitted, (x[chosen], y[chosen]), draws=protocol.draws, seed=derive(job.seed, "compare", "elbo")
+        ),
         "auroc_total": told_apart(usual.total, odd.total),
         "auroc_epistemic": told_apart(usual.epistemic, odd.epistemic),
         **_spent("training", began, learned),
@@ -90,6 +93,11 @@ def told_apart(usual: Float[Tensor, " N"], odd: Float[Tensor, " M"]) -> float:
     doubt = torch.cat([usual, odd]).double().cpu().clamp_min(_SHARP)
     truth = torch.cat([torch.zeros(len(usual)), torch.ones(len(odd))]).long()
     return float(binary_auroc(doubt / doubt.max(), truth))  # what is not in 0..1 it takes for logits
+
+
+def _elbo(fitted: Fitted, data: tuple[Tensor, Tensor], *, draws: int, seed: int) -> float | None:
+    """The ELBO per label at a KL weight of 1, under the posterior's own prior; None where there is none."""
+    return elbo(fitted, data, draws=draws, seed=seed).per_label if measurable(fitted) else None
 
 
 def _now() -> tuple[float, float]:

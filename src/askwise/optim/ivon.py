@@ -1,17 +1,19 @@
 """IVON: a Gaussian over every weight at about the cost of Adam (Shen et al. 2024)."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import Parameter
 
-from askwise.errors import above_zero, at_least_zero
-from askwise.optim.options import check_betas, check_radius
+from askwise.errors import above_zero, at_least_zero, positive
+from askwise.optim.flipout import flipped
+from askwise.optim.options import check_betas, check_radius, rate
 from askwise.optim.placed import gradients, normal, placed
 from askwise.optim.samples import Samples
+from askwise.optim.squares import Layer
 
 
 class IVON(torch.optim.Optimizer):
@@ -22,6 +24,13 @@ class IVON(torch.optim.Optimizer):
     count * delta. h follows the curvature of the loss, estimated from gradient times noise, and starts
     at `hess_init`. The mean moves by lr (hess_init + delta) times momentum over (h + delta), that
     quotient cut at `clip_radius`: lr is that of plain descent as long as h stays where it starts.
+
+    With `flipout` every item has weights of its own, which makes gradient and curvature far less noisy
+    and costs the products of the layers twice. It is a network and those of its layers, by name, whose
+    parameters are learned here; they are called with the items on the first axis.
+
+    With `take_in` h goes 1 / take_in of the way at so many first steps, and afterwards remembers the last
+    tenth of the steps so far.
 
     The defaults are the authors', for many thousands of steps: h moves 1 - betas[1] of the way a step.
     """
@@ -35,19 +44,22 @@ class IVON(torch.optim.Optimizer):
         rng: torch.Generator,
         hess_init: float = 1.0,
         betas: tuple[float, float] = (0.9, 0.99999),
+        take_in: int | None = None,
         weight_decay: float = 1e-4,
         samples: int = 1,
         clip_radius: float = float("inf"),
+        flipout: tuple[nn.Module, Mapping[str, Layer]] | None = None,
     ) -> None:
         defaults = {
             "lr": at_least_zero("lr", lr),
             "count": above_zero("count", count),
             "hess_init": above_zero("hess_init", hess_init),
             "betas": check_betas(betas),
+            "take_in": None if take_in is None else positive("take_in", take_in),
             "weight_decay": at_least_zero("weight_decay", weight_decay),
             "clip_radius": check_radius(clip_radius),
         }
-        self.samples, self.rng = samples, rng
+        self.samples, self.rng, self.flipout = samples, rng, flipout
         self._samples = Samples(samples)
         super().__init__(params, defaults)
 
@@ -76,11 +88,21 @@ class IVON(torch.optim.Optimizer):
             torch._foreach_div_(noise, roots)
             values = torch._foreach_add(noise, parameters)
         with self._samples.guarded():
-            with placed(parameters, values):
-                yield
-            found = gradients(parameters)
-            torch._foreach_mul_(noise, found)
-            self._samples.add(gradient=found, product=list(noise))
+            if self.flipout is None:
+                with placed(parameters, values):
+                    yield
+                found = gradients(parameters)
+                torch._foreach_mul_(noise, found)
+                self._samples.add(gradient=found, product=list(noise))
+            else:
+                leaves = dict(zip(parameters, (e.requires_grad_() for e in noise), strict=True))
+                own = [p.detach() for p in parameters]
+                with placed(parameters, own), flipped(*self.flipout, leaves, self.rng):
+                    yield
+                with torch.no_grad():
+                    product = list(torch._foreach_mul(noise, gradients(noise)))
+                    power = list(torch._foreach_mul(noise, noise))
+                self._samples.add(gradient=gradients(parameters), product=product, power=power)
 
     @torch.no_grad()
     def step(self) -> None:  # type: ignore[override]
@@ -90,7 +112,8 @@ class IVON(torch.optim.Optimizer):
         for group in self.param_groups:
             stop = start + len(group["params"])
             group["step"] += 1
-            self._move_hess(group, means["product"][start:stop])
+            power = means["power"][start:stop] if "power" in means else None
+            self._move_hess(group, means["product"][start:stop], power)
             self._move_means(group, means["gradient"][start:stop])
             start = stop
 
@@ -108,17 +131,28 @@ class IVON(torch.optim.Optimizer):
     def _hess(self, group: dict[str, Any]) -> list[Tensor]:
         return [self.state[p]["hess"] for p in group["params"]]
 
-    def _move_hess(self, group: dict[str, Any], products: list[Tensor]) -> None:
-        """Curvature towards its estimate; the second-order term keeps h + delta above zero."""
-        hess, rate = self._hess(group), 1 - group["betas"][1]
+    def _move_hess(self, group: dict[str, Any], products: list[Tensor], powers: list[Tensor] | None) -> None:
+        """Curvature towards its estimate; the second-order term keeps h + delta above zero.
+
+        Where the squares of the noise are given, the estimate is compared with h times them, not with
+        h, which is the same on average: noise that is large by chance then does not look like curvature.
+        """
+        hess = self._hess(group)
+        pace = rate(group["step"], beta=group["betas"][1], take_in=group["take_in"])
         damped = torch._foreach_add(hess, group["weight_decay"])
-        gap = torch._foreach_mul(products, damped)
+        gap = (
+            list(products)
+            if powers is None
+            else torch._foreach_sub(products, torch._foreach_mul(powers, hess))
+        )
+        gap = torch._foreach_mul(gap, damped)
         torch._foreach_mul_(gap, group["count"])
-        torch._foreach_sub_(gap, hess)
-        torch._foreach_add_(hess, gap, alpha=rate)
+        if powers is None:
+            torch._foreach_sub_(gap, hess)
+        torch._foreach_add_(hess, gap, alpha=pace)
         torch._foreach_mul_(gap, gap)
         torch._foreach_div_(gap, damped)
-        torch._foreach_add_(hess, gap, alpha=0.5 * rate**2)
+        torch._foreach_add_(hess, gap, alpha=0.5 * pace**2)
 
     def _move_means(self, group: dict[str, Any], grads: list[Tensor]) -> None:
         parameters, beta, decay = group["params"], group["betas"][0], group["weight_decay"]

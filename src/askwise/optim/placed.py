@@ -26,8 +26,8 @@ def _copy(parameters: Sequence[Parameter], values: Sequence[Tensor]) -> None:
         torch._foreach_copy_(list(parameters), list(values))
 
 
-def gradients(parameters: Sequence[Parameter]) -> list[Tensor]:
-    """The gradient of each parameter; zeros where the loss does not depend on it."""
+def gradients(parameters: Sequence[Tensor]) -> list[Tensor]:
+    """The gradient of each tensor; zeros where the loss does not depend on it."""
     return [torch.zeros_like(p) if p.grad is None else p.grad for p in parameters]
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.autograd.graph import GradientEdge, get_gradient_edge
 from torch.nn import Parameter
 
 from askwise.errors import InputError
@@ -14,15 +15,35 @@ from askwise.optim.squares import Call, Layer, mean_squares
 
 
 class Recording:
-    """The calls of some layers during one pass forward and back."""
+    """The calls of some layers during one pass forward and back.
 
-    def __init__(self, layers: Mapping[str, Layer]) -> None:
+    The gradients squared are those of the loss, as `backward()` finds them, unless `project` takes those
+    of other sums of the outputs.
+    """
+
+    def __init__(self, layers: Mapping[str, Layer], *, of_loss: bool = True) -> None:
         self._layers = dict(layers)
+        self._of_loss = of_loss
         self._calls: dict[str, list[Call]] = {name: [] for name in layers}
+        self._open: list[tuple[str, Tensor, GradientEdge]] = []
         self._items: int | None = None
 
+    def project(self, outputs: Tensor, direction: Tensor) -> None:
+        """Take the gradients of every item's <direction, outputs>; the graph stays for the loss."""
+        if self._items is None or len(outputs) != self._items:
+            raise InputError(f"the outputs of all {self._items} items are needed, not of {len(outputs)}")
+        edges = [edge for _, _, edge in self._open]
+        # Up to the layers' outputs alone: the weights' own gradients would cost as much again.
+        found = torch.autograd.grad(
+            outputs, edges, direction / self._items, retain_graph=True, allow_unused=True
+        )
+        for (name, inputs, _), gradient in zip(self._open, found, strict=True):
+            if gradient is not None:
+                self._calls[name].append((inputs, gradient))
+        self._open = []
+
     def squares(self) -> dict[Parameter, Tensor]:
-        """The mean squares of all parameters of the layers; zeros where the loss does not depend on them."""
+        """The mean squares of all parameters of the layers; zeros where nothing depends on them."""
         found: dict[Parameter, Tensor] = {}
         for name, layer in self._layers.items():
             own = own_parameters(layer)
@@ -58,13 +79,19 @@ class Recording:
                 "it needs the items on its first axis, or to be left out of `layers`"
             )
         kept, calls = inputs.detach(), self._calls[name]
+        if not self._of_loss:
+            # The edge and not the output, which an activation may overwrite in place.
+            self._open.append((name, kept, get_gradient_edge(output)))
+            return
         output.register_hook(lambda gradient: calls.append((kept, gradient.detach())))  # type: ignore[no-untyped-call]
 
 
 @contextmanager
-def recording(network: nn.Module, layers: Mapping[str, Layer]) -> Iterator[Recording]:
+def recording(
+    network: nn.Module, layers: Mapping[str, Layer], *, of_loss: bool = True
+) -> Iterator[Recording]:
     """A recording of the layers' calls while the network is called once and its loss differentiated."""
-    record = Recording(layers)
+    record = Recording(layers, of_loss=of_loss)
     hooks = [network.register_forward_pre_hook(record.note_items, with_kwargs=True)]
     try:
         for name, layer in layers.items():

@@ -8,14 +8,17 @@ import torch
 from torch import Tensor, nn
 from torch.nn import Parameter
 
-from askwise.errors import above_zero, at_least_zero
+from askwise.errors import InputError, above_zero, at_least_zero, choose, positive
+from askwise.math.fisher import probe
 from askwise.optim.averaged import AveragedAdam
+from askwise.optim.flipout import flipped
 from askwise.optim.layers import gaussian_layers, own_parameters
-from askwise.optim.options import check_betas, check_radius
+from askwise.optim.options import NOISES, check_betas, check_radius, rate
 from askwise.optim.placed import gradients, normal, placed
-from askwise.optim.recording import recording
+from askwise.optim.recording import Recording, recording
 from askwise.optim.samples import Samples
 
+CURVATURES = ("gauss_newton", "squares")
 _FIRST_TAU = 0.1
 
 
@@ -23,15 +26,27 @@ class VOGN(torch.optim.Optimizer):
     """Variational online Gauss-Newton: q = N(mu, 1 / (count s + prior_precision)), mu in the parameters.
 
     The loss is a mean over the batch, and the network is called once on it. With g the gradient at
-    sampled weights, h the mean of the squares of each item's own gradient, and d = tau
+    sampled weights, h the curvature there, a mean over the items, r = 1 - betas[1] and d = tau
     prior_precision / count:
-        s  <- (1 - tau (1 - betas[1])) s + (1 - betas[1]) h
-        mu <- mu - lr momentum(g + d mu) / (s + d + damping)
-    The first step takes its gradients at the means and starts s from them. tau weighs the prior and
-    rises from .1 to 1 over the first `warm_up` steps. `count` is the number of labels, times rho where
-    inputs are augmented so as to count for more. The damping is in the step alone: weights are
-    sampled without it, while learning as in prediction. The momentum is an average, so lr is
-    Osawa's alpha / (1 - betas[0]); what lr multiplies is cut at `clip_radius`.
+        s  <- (1 - tau r) s + r h
+        mu <- mu - lr momentum(g + d mu) / (s' + d + damping)
+    s starts at zero, so q starts as the prior and takes the curvature in over the first 1 / r steps: a
+    training is several times as long. With `take_in` r is 1 / take_in over so many first steps, and
+    afterwards what makes s remember the last tenth of the steps so far. s' is s without its start, as in
+    Adam. The first gradients are taken at the means.
+
+    `curvature`: by default h is the squares of each item's own gradient, which need the loss alone.
+    They stand for the curvature where the model is true, and mislead where residuals are larger or
+    smaller than the noise. With "gauss_newton" h is the diagonal of the Gauss-Newton matrix; then
+    `gauss_newton` is told the outputs of each batch before the loss is differentiated.
+
+    `noise`: "flipout" gives every item weights of its own, which makes gradients far less noisy, and
+    costs the products of the Gaussian layers twice; "sample" puts one sample in place for the batch.
+
+    tau weighs the prior and rises from .1 to 1 over the first `warm_up` steps. `count` is the number
+    of labels, times rho where inputs are augmented so as to count for more. The damping is in the step
+    alone: weights are sampled without it, while learning as in prediction. The momentum is an
+    average, so lr is Osawa's alpha / (1 - betas[0]); what lr multiplies is cut at `clip_radius`.
 
     Gaussian are the weights and biases of the Linear and Conv layers, or of those in `layers` (names
     or modules). All other parameters (BatchNorm, embeddings, ...) stay deterministic and learn by
@@ -48,7 +63,10 @@ class VOGN(torch.optim.Optimizer):
         rng: torch.Generator,
         layers: Sequence[str | nn.Module] | None = None,
         prior_precision: float = 1.0,
-        betas: tuple[float, float] = (0.9, 0.999),
+        curvature: str = "squares",
+        noise: str = "flipout",
+        betas: tuple[float, float] = (0.9, 0.99),
+        take_in: int | None = None,
         damping: float = 1e-3,
         warm_up: int = 0,
         samples: int = 1,
@@ -57,13 +75,19 @@ class VOGN(torch.optim.Optimizer):
     ) -> None:
         self.network, self.layers = network, gaussian_layers(network, layers)
         self.samples, self.rng = samples, rng
+        self.curvature, self.noise = (
+            choose("curvature", curvature, CURVATURES),
+            choose("noise", noise, NOISES),
+        )
         self._samples = Samples(samples)
+        self._record: Recording | None = None
         gaussian = [p for layer in self.layers.values() for p in own_parameters(layer).values()]
         defaults = {
             "lr": at_least_zero("lr", lr),
             "count": above_zero("count", count),
             "prior_precision": above_zero("prior_precision", prior_precision),
             "betas": check_betas(betas),
+            "take_in": None if take_in is None else positive("take_in", take_in),
             "damping": at_least_zero("damping", damping),
             "warm_up": at_least_zero("warm_up", warm_up),
             "clip_radius": check_radius(clip_radius),
@@ -71,7 +95,7 @@ class VOGN(torch.optim.Optimizer):
         super().__init__([{"params": gaussian, "step": 0}], defaults)
         for p in gaussian:
             empty = torch.zeros_like(p, requires_grad=False)
-            self.state[p] = {"momentum": empty, "square": empty.clone()}
+            self.state[p] = {"momentum": empty, "square": empty.clone(), "seen": torch.tensor(0.0)}
         rest = [p for p in network.parameters() if p.requires_grad and p not in self.state]
         self.rest = AveragedAdam(rest, lr=rest_lr, samples=samples)
 
@@ -96,17 +120,44 @@ class VOGN(torch.optim.Optimizer):
     @contextmanager
     def sampling(self) -> Iterator[None]:
         """Sampled weights in place of the means; gradient and squares found there count in the next step."""
-        parameters = self.param_groups[0]["params"]
-        with torch.no_grad():
-            values = [p.detach() for p in parameters]
-            if self.param_groups[0]["step"] > 0:  # before that nothing is known of the deviations
-                noise = normal(parameters, self.rng)
-                values = [m + self.std(p) * e for p, m, e in zip(parameters, values, noise, strict=True)]
+        parameters, of_loss = self.param_groups[0]["params"], self.curvature == "squares"
+        noise = self._draw(parameters)
+        values, noisy = [p.detach() for p in parameters], {}
+        if self.noise == "flipout":
+            noisy = self.layers if noise else {}
+        else:
+            values = [m + noise.get(p, 0.0) for p, m in zip(parameters, values, strict=True)]
         with self._samples.guarded(), self.rest.sampling():
-            with recording(self.network, self.layers) as record, placed(parameters, values):
-                yield
+            with (
+                placed(parameters, values),
+                flipped(
+                    self.network, noisy, noise, self.rng
+                ),  # before the recording, which hears what it gives
+                recording(self.network, self.layers, of_loss=of_loss) as record,
+            ):
+                self._record = None if of_loss else record
+                try:
+                    yield
+                finally:
+                    open_, self._record = self._record, None
+            if open_ is not None:
+                raise InputError(
+                    "call optimizer.gauss_newton(outputs, d, u) inside `with optimizer.sampling():`"
+                )
             squares = record.squares()
             self._samples.add(gradient=gradients(parameters), square=[squares[p] for p in parameters])
+
+    def gauss_newton(self, outputs: Tensor, d: Tensor, u: Tensor) -> None:
+        """Take the curvature from the outputs [N, E, ...] of a batch, before the loss is differentiated.
+
+        diag(d) - u u^T is the Fisher information of a label at the outputs, as `task.curvature(outputs)`
+        gives it. Exact where the outputs are one number; otherwise every item contributes the square of
+        one random vector, which is right on average. It costs a pass back through the network.
+        """
+        if self._record is None:
+            raise InputError('gauss_newton() is called once inside sampling(), with curvature="gauss_newton"')
+        self._record.project(outputs, probe(d.detach(), u.detach(), self.rng))
+        self._record = None
 
     @torch.no_grad()
     def step(self) -> None:  # type: ignore[override]
@@ -114,16 +165,24 @@ class VOGN(torch.optim.Optimizer):
         means, group, tau = self._samples.means(), self.param_groups[0], self.tau
         group["step"] += 1
         (beta, keep), decay = group["betas"], tau * group["prior_precision"] / group["count"]
+        pace = rate(group["step"], beta=keep, take_in=group["take_in"])
         for p, gradient, found in zip(group["params"], means["gradient"], means["square"], strict=True):
-            momentum, square = self.state[p]["momentum"], self.state[p]["square"]
-            if group["step"] == 1:
-                square.copy_(found)
-            else:
-                square.mul_(1 - tau * (1 - keep)).add_(found, alpha=1 - keep)
+            momentum, square, seen = (self.state[p][name] for name in ("momentum", "square", "seen"))
+            square.mul_(1 - tau * pace).add_(found, alpha=pace)
+            seen.mul_(1 - tau * pace).add_(tau * pace)  # how much of s is not its start
             momentum.lerp_(gradient + decay * p, 1 - beta)
-            move = momentum / (1 - beta ** group["step"]) / (square + (decay + group["damping"]))
+            move = momentum / (1 - beta ** group["step"])
+            move /= square / seen.item() + (decay + group["damping"])
             p.sub_(move.clamp_(-group["clip_radius"], group["clip_radius"]), alpha=group["lr"])
         self.rest.step()
+
+    @torch.no_grad()
+    def _draw(self, parameters: list[Parameter]) -> dict[Parameter, Tensor]:
+        """Noise for every parameter; none before the first step, when no curvature has been seen."""
+        if self.param_groups[0]["step"] == 0:
+            return {}
+        noise = normal(parameters, self.rng)
+        return {p: e.mul_(self.std(p)) for p, e in zip(parameters, noise, strict=True)}
 
     def state_dict(self) -> dict[str, Any]:
         """Everything a later step depends on: averages, step counts, options and the generator's state."""

@@ -41,6 +41,13 @@ class LinearGaussian:
         """
         return self.precision.diagonal().rsqrt()
 
+    def off(self, network: nn.Module, stds: dict[str, Tensor]) -> tuple[float, float]:
+        """How far deviations (as a ratio - 1) and means (in deviations) are from the mean-field ones."""
+        best, means = self.parts(self.mean_field_std), self.parts(self.mean)
+        ratios = [(stds[name] / std - 1).abs().max() for name, std in best.items()]
+        moved = [(network.get_parameter(name).detach() - mean) / best[name] for name, mean in means.items()]
+        return float(max(ratios)), max(float(part.abs().max()) for part in moved)
+
     def network(self) -> nn.Sequential:
         """One dense layer, all weights at zero."""
         network = nn.Sequential(OrderedDict(dense=nn.Linear(self.x.shape[1], 1, bias=self.bias)))

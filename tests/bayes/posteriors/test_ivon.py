@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from linear_gaussian import linear_gaussian
+from linear_gaussian import LinearGaussian, linear_gaussian
 from torch import Tensor
 
 import askwise as aw
@@ -22,21 +22,27 @@ def network() -> torch.nn.Module:
         return aw.nets.mlp(6, 3, hidden=(16,))
 
 
-def test_it_finds_the_mean_field_posterior_of_linear_regression() -> None:
-    known = linear_gaussian(bias=True)
+def off(known: LinearGaussian, **options) -> tuple[float, float]:
+    """How far deviations (as a ratio - 1) and means (in deviations) are from the mean-field optimum."""
     fitted = aw.fit(
         known.network(),
         known.data,
-        posterior=aw.ivon(kl_weight=1.0, prior_std=1.0, hess_init=1.0, samples=2, betas=(0.9, 0.995)),
+        posterior=aw.ivon(kl_weight=1.0, prior_std=known.prior_std, **options),
         task=aw.tasks.regression(tau=known.tau),
-        training=Training(epochs=900, batch=200),
+        training=Training(epochs=500, lr=1e-2, batch=200),  # 500 steps
     )
-    for name, mean in known.parts(known.mean).items():
-        torch.testing.assert_close(fitted.network.get_parameter(name).detach(), mean, rtol=0.15, atol=0)
-    for name, std in known.parts(known.mean_field_std).items():
-        torch.testing.assert_close(fitted.state[f"std.{name}"] ** 2, std**2, rtol=0.15, atol=0)
+    return known.off(fitted.network, {name: fitted.state[f"std.{name}"] for name in known.parts(known.mean)})
+
+
+def test_an_ordinary_training_ends_at_the_mean_field_optimum_of_linear_regression() -> None:
+    known = linear_gaussian(bias=True)
+    deviations, means = off(known)
+    assert deviations < 0.1
+    assert means < 0.5
+    # The control: the authors' average stays where it starts.
+    assert off(known, betas=(0.9, 0.99999))[0] > 0.2
     # The exact posterior is wider by more than what is allowed here, so the check is not empty.
-    assert (known.std**2 > 1.2 * known.mean_field_std**2)[:3].all()
+    assert (known.std > 1.1 * known.mean_field_std)[:3].all()
 
 
 def test_its_steps_suit_a_training_with_a_large_learning_rate() -> None:
@@ -49,13 +55,15 @@ def test_its_steps_suit_a_training_with_a_large_learning_rate() -> None:
             (x, y),
             posterior=config,
             task=aw.tasks.regression(tau=400.0),
-            training=Training(epochs=300, batch=64, lr=1e-2),
+            training=Training(epochs=150, batch=64, lr=1e-2),
             start="scratch",
             seed=0,
         )
         return aw.measure(fitted, (x, y), draws=50)["rmse"]
 
-    found, beyond_newton = (rmse(aw.ivon(kl_weight=1.0, prior_std=1.0, **lr)) for lr in ({}, {"lr": 10.0}))
+    found, beyond_newton = (
+        rmse(aw.ivon(kl_weight=1.0, prior_std=1.0, **lr)) for lr in ({}, {"lr": 10.0, "reach": 30.0})
+    )
     assert found < 1.5 * rmse(aw.bbb(all=True))
     assert beyond_newton > 1.5 * found  # the control: steps that are too long
 

@@ -9,10 +9,10 @@ from torch import Tensor, nn
 from askwise.bayes import gaussian_weights
 from askwise.bayes.learning import Job, Learned, State, learn
 from askwise.bayes.sites import Site
-from askwise.errors import above_zero, positive
+from askwise.errors import above_zero, choose, positive
 from askwise.optim import IVON, Beside
 from askwise.optim.layers import own_parameters
-from askwise.optim.options import check_betas
+from askwise.optim.options import NOISES, check_betas
 from askwise.seeding import generator
 from askwise.types import Draws
 
@@ -24,9 +24,11 @@ class Config:
     Weights and biases of the chosen layers are Gaussian, with the prior N(0, prior_std^2); all else
     learns by Adam. `kl_weight` tempers the posterior: 1 is Bayes' rule, under which tens of thousands
     of weights fall back to the prior when there are only hundreds of labels; below 1 labels count for
-    more. A step is `lr` of Newton's, and no weight moves farther in it than `reach` times the training's
-    lr; Adam moves about 1. The authors' betas[1] = .99999 would leave the curvature h at `hess_init` for
-    hundreds of steps; here it forgets its start in about one hundred.
+    more. A step is `lr` of Newton's at first and falls to zero, and no weight moves farther in it than
+    `reach` times the training's lr; Adam moves about 1. The authors' betas[1] = .99999 would leave the
+    curvature h at `hess_init` for thousands of steps; here its average remembers the last tenth
+    of the steps unless betas[1] says otherwise. `noise` is "flipout", which gives every item weights of
+    its own, or "sample": one set for a batch, the authors' way and cheaper.
     """
 
     name: ClassVar[str] = "ivon"
@@ -36,10 +38,11 @@ class Config:
     all: bool = False
     prior_std: float = 0.2
     kl_weight: float = 0.005
-    lr: float = 0.3
+    lr: float = 0.2
     reach: float = 3.0
     hess_init: float = 0.1
-    betas: Sequence[float] = (0.9, 0.99)
+    betas: Sequence[float] | None = None
+    noise: str = "flipout"
     samples: int = 1
     dropout: bool = False
 
@@ -47,7 +50,9 @@ class Config:
         gaussian_weights.check_placement(self)
         for name in ("prior_std", "kl_weight", "lr", "reach", "hess_init"):
             above_zero(name, getattr(self, name))
-        object.__setattr__(self, "betas", check_betas(self.betas))
+        choose("noise", self.noise, NOISES)
+        if self.betas is not None:
+            object.__setattr__(self, "betas", check_betas(self.betas))
         positive("samples", self.samples)
 
 
@@ -61,16 +66,19 @@ def fit(network: nn.Module, config: Config, job: Job) -> Learned:
     decay = 1 / (count * config.prior_std**2)
     ivon = IVON(
         gaussian,
-        lr=config.lr,
+        lr=config.lr / (config.hess_init + decay),
         count=count,
         rng=generator(job.seed, "noise", device=job.device),
         hess_init=config.hess_init,
-        betas=check_betas(config.betas),
+        betas=check_betas(config.betas or gaussian_weights.BETAS),
+        take_in=gaussian_weights.take_in(job) if config.betas is None else None,
         weight_decay=decay,
         samples=config.samples,
-        clip_radius=config.reach * job.training.lr / (config.lr * (config.hess_init + decay)),
+        clip_radius=config.reach * job.training.lr / config.lr,
+        flipout=(network, layers) if config.noise == "flipout" else None,
     )
     optimizer = Beside(ivon, rest, lr=job.training.lr)
+    gaussian_weights.anneal(ivon, job)
     gaussian_weights.resume(network, ivon, optimizer.rest, job.start)
     history = learn(network, optimizer, job)
     return Learned(gaussian_weights.kept(network, ivon, optimizer.rest), history)

@@ -9,14 +9,13 @@ from torch import Tensor, nn
 from askwise.bayes import gaussian_weights
 from askwise.bayes.learning import Job, Learned, State, learn
 from askwise.bayes.sites import Site
-from askwise.errors import above_zero, at_least_zero, positive
+from askwise.errors import above_zero, at_least_zero, choose, positive
 from askwise.optim import VOGN
-from askwise.optim.options import check_betas
+from askwise.optim.options import NOISES, check_betas
+from askwise.optim.vogn import CURVATURES
 from askwise.seeding import generator
 from askwise.train import Ending
 from askwise.types import Draws
-
-_LR = 30  # times the training's, which suits Adam
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,8 +27,13 @@ class Config:
     of weights fall back to the prior when there are only hundreds of labels; below 1 labels count for
     more. `augmentation` is rho: how many labels one counts for where inputs are augmented. The prior
     warms up over the first `warm_up` of the steps. `damping` is in the step, not in the deviations.
-    `lr` is 30 times the training's unless given, and no weight moves farther in a step than `reach`
-    times the training's lr; Adam moves about 1.
+
+    The deviations follow the curvature: that of Gauss and Newton, right on average wherever the
+    weights are, or the squares of each item's gradient ("squares", as Osawa et al. have it). It is taken
+    in over the first tenth of the training, so that this starts from the prior; then its average
+    remembers the last tenth, unless betas[1] says otherwise. A step is `lr` of
+    Newton's at first and falls to zero, and no weight moves farther in it than `reach` times the
+    training's lr; Adam moves about 1. `noise` is "flipout", or "sample": one set of weights for a batch.
     """
 
     name: ClassVar[str] = "vogn"
@@ -39,47 +43,60 @@ class Config:
     all: bool = False
     prior_std: float = 0.1
     kl_weight: float = 0.003
+    curvature: str = "gauss_newton"
     augmentation: float = 1.0
-    lr: float | None = None
+    lr: float = 0.2
     reach: float = 3.0
     damping: float = 1e-3
-    betas: Sequence[float] = (0.9, 0.9)
-    warm_up: float = 0.5
+    betas: Sequence[float] | None = None
+    noise: str = "flipout"
+    warm_up: float = 0.0
     samples: int = 1
     dropout: bool = False
 
     def __post_init__(self) -> None:
         gaussian_weights.check_placement(self)
-        for name in ("prior_std", "kl_weight", "augmentation", "reach"):
+        for name in ("prior_std", "kl_weight", "augmentation", "lr", "reach"):
             above_zero(name, getattr(self, name))
         for name in ("damping", "warm_up"):
             at_least_zero(name, getattr(self, name))
-        if self.lr is not None:
-            above_zero("lr", self.lr)
-        object.__setattr__(self, "betas", check_betas(self.betas))
+        choose("curvature", self.curvature, CURVATURES)
+        choose("noise", self.noise, NOISES)
+        if self.betas is not None:
+            object.__setattr__(self, "betas", check_betas(self.betas))
         positive("samples", self.samples)
 
 
 def fit(network: nn.Module, config: Config, job: Job) -> Learned:
     """The deviation of every Gaussian weight; the means are learned in the network's own weights."""
-    lr = _LR * job.training.lr if config.lr is None else config.lr
     warm_up = round(config.warm_up * job.course.steps)
     optimizer = VOGN(
         network,
-        lr=lr,
+        lr=config.lr,
         count=len(job.data) * config.augmentation / config.kl_weight,
         rng=generator(job.seed, "noise", device=job.device),
         layers=list(gaussian_weights.chosen_layers(network, config, job)),
         prior_precision=config.prior_std**-2,
-        betas=check_betas(config.betas),
+        curvature=config.curvature,
+        noise=config.noise,
+        betas=check_betas(config.betas or gaussian_weights.BETAS),
+        take_in=gaussian_weights.take_in(job) if config.betas is None else None,
         damping=config.damping,
         warm_up=warm_up,
         samples=config.samples,
-        clip_radius=config.reach * job.training.lr / lr,
+        clip_radius=config.reach * job.training.lr / config.lr,
         rest_lr=job.training.lr,
     )
+    gaussian_weights.anneal(optimizer, job)
     gaussian_weights.resume(network, optimizer, optimizer.rest, job.start)
-    history = learn(network, optimizer, job, ending=Ending(after=job.epochs(warm_up)))
+
+    weights = None if job.weights is None else job.weights.to(job.device)
+
+    def fisher(outputs: Tensor, labels: Tensor) -> None:
+        optimizer.gauss_newton(outputs, *job.task.curvature(outputs.detach(), labels, weights))
+
+    told = fisher if config.curvature == "gauss_newton" else None
+    history = learn(network, optimizer, job, outputs=told, ending=Ending(after=job.epochs(warm_up)))
     return Learned(gaussian_weights.kept(network, optimizer, optimizer.rest), history)
 
 
