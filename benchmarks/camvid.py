@@ -1,4 +1,4 @@
-"""Bayesian SegNet-Basic on CamVid at 120 x 90: mean IoU, maps of doubt, and three rounds of asking.
+"""Bayesian SegNet-Basic on CamVid at 120 x 90: mean IoU, maps of uncertainty, and three rounds of asking.
 
     ASKWISE_DATA=DIR python benchmarks/camvid.py            interrupted, it goes on
 
@@ -51,7 +51,7 @@ def learned(data: aw.data.Dataset, chosen: Tensor, epochs: int) -> aw.Fitted:
         (data.train_x[chosen], data.train_y[chosen]),
         posterior=aw.mc_dropout(),
         task=aw.tasks.segmentation(ignore=data.ignore),
-        training=aw.Training(epochs=epochs, batch=BATCH, lr=LR, augment="flip"),
+        training=aw.Training(epochs=epochs, batch_size=BATCH, lr=LR, augment="flip"),
         start="scratch",
         seed=SEED,
     )
@@ -67,7 +67,7 @@ def trained(name: str, data: aw.data.Dataset, chosen: Tensor, epochs: int) -> aw
     fitted = aw.load(folder) if known else learned(data, chosen, epochs)
     seconds = None if known else round(time.process_time() - started, 1)
     fitted.save(folder)
-    bayesian = aw.measure(fitted, (data.test_x, data.test_y), draws=DRAWS)
+    bayesian = aw.evaluate(fitted, (data.test_x, data.test_y), draws=DRAWS)
     row = {
         "name": name,
         "images": len(chosen),
@@ -79,7 +79,7 @@ def trained(name: str, data: aw.data.Dataset, chosen: Tensor, epochs: int) -> aw
     }
     if name == "all":  # the same weights with dropout off
         plain = aw.Fitted(fitted.network, aw.point(), fitted.task, {}, fitted.history)
-        row["dropout_off"] = aw.measure(plain, (data.test_x, data.test_y), draws=1)
+        row["dropout_off"] = aw.evaluate(plain, (data.test_x, data.test_y), draws=1)
     with LINES.open("a") as file:
         file.write(json.dumps(row) + "\n")
     print(name, len(chosen), seconds, round(bayesian["mean_iou"], 4), flush=True)
@@ -101,12 +101,12 @@ def ask(method: str, data: aw.data.Dataset, initial: Tensor) -> None:
 
 
 def maps(fitted: aw.Fitted, data: aw.data.Dataset) -> None:
-    """Image, truth, guess and doubt of four test images, spread over the set."""
+    """Image, truth, guess and uncertainty of four test images, spread over the set."""
     places = torch.linspace(10, len(data.test_x) - 10, 4).long()
     found = aw.predict(fitted, data.test_x[places], draws=DRAWS)
     colours = plt.get_cmap("tab20")(np.linspace(0, 1, len(data.classes) + 1))[:, :3]
     colours[-1] = 0
-    columns = ("image", "truth", "guess", "doubt (nats)", "what labels could remove")
+    columns = ("image", "truth", "guess", "uncertainty (nats)", "what labels could remove")
     figure, axes = plt.subplots(len(places), len(columns), figsize=(12, 7.6), layout="constrained")
     for row, at in enumerate(places.tolist()):
         shown = [
@@ -161,7 +161,7 @@ def write() -> None:
     figure.savefig(RESULTS / "camvid.png", dpi=110)
     commits = ", ".join(sorted({row["commit"] for row in done.values()}))
     lines += ["", f"Command: `python benchmarks/camvid.py`. Commits: {commits}.", ""]
-    lines += ["![Curves](camvid.png)", "", "![Maps of doubt](camvid_doubt.png)", ""]
+    lines += ["![Curves](camvid.png)", "", "![Maps of uncertainty](camvid_doubt.png)", ""]
     (RESULTS / "camvid.md").write_text("\n".join(lines))
     print("\n".join(lines))
 

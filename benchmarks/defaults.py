@@ -85,7 +85,7 @@ def measured(key: Key, posterior: Any, training: aw.Training) -> dict[str, Any]:
         start="scratch",
         seed=derive(seed, "defaults", "fit"),
     )
-    found = aw.measure(fitted, held, draws=DRAWS, seed=seed)
+    found = aw.evaluate(fitted, held, draws=DRAWS, seed=seed)
     return {"nll": found["nll"], "accuracy": found.get("accuracy"), "rmse": found.get("rmse")}
 
 

@@ -18,7 +18,7 @@ from askwise.demo import Protocol
 SEEDS = range(100, 105)
 METHODS = ("random", "variation_ratios")  # how well a setting learns, and how well it asks
 HELD_OUT = 400  # of the 1,201 training digits, drawn by the seed
-TRAINING: Mapping[str, Any] = {"epochs": 50, "min_steps": 250, "batch": 64, "lr": 3e-3}
+TRAINING: Mapping[str, Any] = {"epochs": 50, "min_steps": 250, "batch_size": 64, "lr": 3e-3}
 POSTERIOR: Mapping[str, Any] = {"name": "bbb", "last": 1, "kl_weight": 0.01}
 BASELINE = ALL_METHODS_AT = "250 steps"
 # What must be chosen, as changes of the two above; `steps` are at least so many.

@@ -31,7 +31,7 @@ TRAINING = aw.Training(min_steps=STEPS, lr=1e-2, schedule="cosine")
 ELBO = Measure(key="per_label", title="ELBO per label, nats", write="{:.3f}", high=True)
 PROTOCOL = (
     f"One hidden layer of {HIDDEN} ReLU units, all weights and biases Gaussian, prior N(0, {PRIOR_STD:g}), KL weight 1; "
-    f"{STEPS:,} steps of batch {TRAINING.batch} at lr {TRAINING.lr:g}, falling along a cosine; otherwise the defaults of "
+    f"{STEPS:,} steps of batch {TRAINING.batch_size} at lr {TRAINING.lr:g}, falling along a cosine; otherwise the defaults of "
     "each posterior. Inputs and targets are normalised by the training part, which is all that is looked at. The noise "
     f"has precision {', '.join(f'{tau:g} ({name})' for name, tau in TAUS.items())}. The ELBO is measured by "
     f"`askwise.bayes.elbo` from learned means and deviations: {DRAWS:,} whole networks drawn, and the KL in closed form."

@@ -22,7 +22,6 @@ from torch import Tensor, nn
 import askwise as aw
 from askwise.bayes.learning import Job
 from askwise.bayes.posteriors import laplace
-from askwise.loop.measure import measure
 from askwise.tasks import classification
 from askwise.train import examples
 
@@ -91,7 +90,7 @@ def rows(name: str, seed: int, code: str) -> list[dict[str, Any]]:
     )
 
     def tested(who: str, way: str, fitted: aw.Fitted) -> dict[str, Any]:
-        found = measure(aw.predict(fitted, data.test_x, draws=DRAWS, seed=seed).mean, data.test_y)
+        found = aw.evaluate(fitted, (data.test_x, data.test_y), draws=DRAWS, seed=seed)
         kept = {key: float(found[key]) for key in ("accuracy", "nll", "ece")}
         widths = {
             key.rpartition(".")[2]: value.item() for key, value in fitted.state.items() if value.ndim == 0

@@ -22,7 +22,7 @@ from torch import Tensor
 from torchmetrics.functional.classification import multiclass_calibration_error
 
 import askwise as aw
-from askwise.math.doubt import variances
+from askwise.math.uncertainty import variances
 
 HERE = Path(__file__).parent.parent
 RUNS, RESULTS = HERE / ".runs" / "lenet", HERE / "results"
@@ -101,7 +101,7 @@ def trained(case: Case, data: aw.data.Dataset) -> aw.Fitted:
         aw.nets.lenet5(size=28, dropout=entry.dropout),
         (data.train_x, data.train_y),
         posterior=entry.posterior(),
-        training=aw.Training(epochs=case.epochs, batch=BATCH, lr=LR),
+        training=aw.Training(epochs=case.epochs, batch_size=BATCH, lr=LR),
         start="scratch",
         seed=case.seed,
     )
@@ -123,18 +123,18 @@ def trained(case: Case, data: aw.data.Dataset) -> aw.Fitted:
 
 
 def quality(fitted: aw.Fitted, x: Tensor, y: Tensor, *, draws: int) -> dict[str, float]:
-    """How good the mean prediction is on labelled images, and how doubtful."""
+    """How good the mean prediction is on labelled images, and how uncertain."""
     log_probs = aw.log_probs(fitted, x, draws=draws)
     mean = log_probs.exp().mean(dim=1)
     right = mean.gather(1, y[:, None])[:, 0]
-    doubt = variances(log_probs)
+    uncertainty = variances(log_probs)
     return {
         "accuracy": (mean.argmax(1) == y).double().mean().item(),
         "nll": -right.clamp_min(1e-38).log().mean().item(),
         "brier": (mean - torch.nn.functional.one_hot(y, 10)).square().sum(dim=1).mean().item(),
         "ece": multiclass_calibration_error(mean, y, num_classes=10, n_bins=15).item(),
-        "aleatoric": doubt.aleatoric.mean().item(),
-        "epistemic": doubt.epistemic.mean().item(),
+        "aleatoric": uncertainty.aleatoric.mean().item(),
+        "epistemic": uncertainty.epistemic.mean().item(),
     }
 
 

@@ -23,7 +23,7 @@ class Mnist(Protocol):
     data: str = "mnist"
     network: str = "gal_cnn"
     posterior: dict = field(default_factory=dict)
-    training: dict = field(default_factory=lambda: {"epochs": 50, "batch": 64, "lr": 1e-3})
+    training: dict = field(default_factory=lambda: {"epochs": 50, "batch_size": 64, "lr": 1e-3})
     initial: int = 20
     batch: int = 10
     budget: int = 200

@@ -12,7 +12,6 @@ from jobs.experiment import Experiment, Key, Row, options
 from jobs.tables import Measure
 
 import askwise as aw
-from askwise.loop.measure import measure
 from askwise.seeding import derive, generator
 
 PLACEMENTS = {
@@ -28,7 +27,7 @@ PLACEMENTS = {
 SEEDS = range(10)
 BASELINE = "BNN"  # the paper's claims are about it
 LABELS, DRAWS = 1000, 20
-TRAINING: dict[str, Any] = {"epochs": 50, "batch": 64, "lr": 1e-3}
+TRAINING: dict[str, Any] = {"epochs": 50, "batch_size": 64, "lr": 1e-3}
 MEASURES = (
     Measure(key="accuracy", title="accuracy, %", write="{:.2f}", factor=100.0, high=True),
     Measure(key="nll", title="NLL"),
@@ -63,9 +62,10 @@ def run(key: Key, _: Path) -> dict[str, Any]:
         seed=derive(seed, "placements", "fit"),
     )
     learned = time.process_time()
-    found = aw.predict(fitted, images.test_x, draws=DRAWS, seed=derive(seed, "placements", "draws"))
+    drawn = {"draws": DRAWS, "seed": derive(seed, "placements", "draws")}
+    aw.predict(fitted, images.test_x, **drawn)
     done = time.process_time()
-    told = measure(found.mean, images.test_y)
+    told = aw.evaluate(fitted, (images.test_x, images.test_y), **drawn)
     return {
         **{name: told[name] for name in ("accuracy", "nll", "brier", "ece")},
         "parameters": sum(tensor.numel() for tensor in fitted.tensors().values()),

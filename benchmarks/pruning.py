@@ -16,7 +16,6 @@ from provenance import commit
 from torch.utils.flop_counter import FlopCounterMode
 
 import askwise as aw
-from askwise.loop.measure import measure
 from askwise.report.figure import COLOURS
 from askwise.seeding import derive
 
@@ -26,7 +25,7 @@ FRACTIONS = (0.25, 0.5, 0.75)  # of filters and units
 POSTERIORS = {"bbb": aw.bbb(all=True, prior_std=0.1, kl_weight=1.0), "point": aw.point()}
 CRITERIA = {"bbb": ("snr", "l1"), "point": ("l1",)}
 BASELINE = "bbb, l1"
-TRAINING: dict[str, Any] = {"epochs": 10, "batch": 256, "lr": 1e-3}
+TRAINING: dict[str, Any] = {"epochs": 10, "batch_size": 256, "lr": 1e-3}
 TUNING: dict[str, Any] = {**TRAINING, "epochs": 1}
 DRAWS = 20
 ACCURACY = Measure(key="accuracy", title="accuracy, %", write="{:.2f}", factor=100.0, high=True)
@@ -80,7 +79,7 @@ def run(key: Key, scratch: Path) -> dict[str, Any]:
 def _weights(fitted: aw.Fitted, by: str, seed: int) -> list[dict[str, Any]]:
     found = []
     for share in SPARSITIES:
-        pruned = aw.prune(fitted, by=by, sparsity=share)
+        pruned = aw.prune(fitted, by=by, amount=share)
         found.append(
             {"by": by, "share": share, **_quality(pruned, seed), "layers": aw.sparsity(pruned).layers}
         )
@@ -90,7 +89,7 @@ def _weights(fitted: aw.Fitted, by: str, seed: int) -> list[dict[str, Any]]:
 def _filters(fitted: aw.Fitted, by: str, seed: int) -> list[dict[str, Any]]:
     images, found = data(), []
     for share in FRACTIONS:
-        small = aw.prune_filters(fitted, images.test_x[:8], by=by, fraction=share, dense=True)
+        small = aw.prune_filters(fitted, images.test_x[:8], by=by, amount=share, dense=True)
         tuned = aw.fit(
             small.network,
             (images.train_x, images.train_y),
@@ -117,8 +116,9 @@ def _filters(fitted: aw.Fitted, by: str, seed: int) -> list[dict[str, Any]]:
 def _quality(fitted: aw.Fitted, seed: int) -> dict[str, float]:
     images = data()
     draws = 1 if fitted.posterior.name == "point" else DRAWS
-    mean = aw.predict(fitted, images.test_x, draws=draws, seed=derive(seed, "pruning", "draws")).mean
-    told = measure(mean, images.test_y)
+    told = aw.evaluate(
+        fitted, (images.test_x, images.test_y), draws=draws, seed=derive(seed, "pruning", "draws")
+    )
     return {name: told[name] for name in ("accuracy", "nll", "ece")}
 
 

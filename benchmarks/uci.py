@@ -51,12 +51,12 @@ GAL = "Gal's mc_dropout"
 METHODS = {
     GAL: Method(
         aw.mc_dropout(length_scale=LENGTH_SCALE),
-        {"epochs": 4000, "batch": 128, "lr": 1e-3},  # 40 epochs x 100, Keras' Adam
+        {"epochs": 4000, "batch_size": 128, "lr": 1e-3},  # 40 epochs x 100, Keras' Adam
         rates=RATES,
         gals_taus=True,
     ),
     "mc_dropout": Method(
-        aw.mc_dropout(length_scale=LENGTH_SCALE), {"epochs": 400, "batch": 128, "lr": 1e-3}, rates=RATES
+        aw.mc_dropout(length_scale=LENGTH_SCALE), {"epochs": 400, "batch_size": 128, "lr": 1e-3}, rates=RATES
     ),
     "bbb": Method(aw.bbb()),
     "vogn": Method(aw.vogn()),
@@ -154,7 +154,7 @@ def tried(
         start="scratch",
         seed=derive(seed, "uci", "fit"),
     )
-    found = aw.measure(fitted, units.of(test), draws=DRAWS, seed=derive(seed, "uci", "draws"))
+    found = aw.evaluate(fitted, units.of(test), draws=DRAWS, seed=derive(seed, "uci", "draws"))
     return {
         "rmse": found["rmse"] * scale,
         "log_likelihood": found["log_likelihood"] - math.log(scale),

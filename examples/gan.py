@@ -1,4 +1,4 @@
-"""A GAN whose judge has doubt: DCGAN with a Bayesian discriminator, learned by IVON.
+"""A GAN whose judge has uncertainty: DCGAN with a Bayesian discriminator, learned by IVON.
 
     python examples/gan.py            MNIST where it is (--data DIR), otherwise scikit-learn's digits
     python examples/gan.py --small    a few seconds: numbers, but no digits to speak of yet
@@ -99,14 +99,14 @@ def main(*, small: bool, data_dir: Any = None, out: Any) -> dict[str, float]:
     for panel, name in zip(panels, ("real", "generated"), strict=True):
         picture(panel, tiled(kinds[name][:64], columns=8), f"{data.name}: {name}", cmap="gray_r")
     plain(axes).set(xlabel="probability that it is real", ylabel="disagreement of the draws (BALD), nats")
-    axes.set(xlim=(-0.03, 1.03), title="the Bayesian discriminator's doubt")
+    axes.set(xlim=(-0.03, 1.03), title="the Bayesian discriminator's uncertainty")
     numbers = {}
     for (name, images), colour in zip(kinds.items(), (BLUE, ORANGE, GREY), strict=True):
         log_probs = judged(players.judge, players.learn, images, rng=rng, draws=10 if small else 50)
-        real, doubt = log_probs.exp().mean(dim=1)[:, 1], aw.score("bald", log_probs)
-        axes.scatter(real.numpy(), doubt.numpy(), s=8, alpha=0.5, color=colour, label=name)
+        real, uncertainty = log_probs.exp().mean(dim=1)[:, 1], aw.score("bald", log_probs)
+        axes.scatter(real.numpy(), uncertainty.numpy(), s=8, alpha=0.5, color=colour, label=name)
         numbers[f"probability of real, {name}"] = real.mean().item()
-        numbers[f"disagreement, {name}"] = doubt.mean().item()
+        numbers[f"disagreement, {name}"] = uncertainty.mean().item()
     axes.set_ylim(bottom=0)
     axes.legend(frameon=False)
     save(figure, out, "gan")

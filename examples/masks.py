@@ -1,10 +1,10 @@
-"""Masks of street scenes, and where in the picture they are doubtful: Bayesian SegNet-Basic.
+"""Masks of street scenes, and where in the picture they are uncertain: Bayesian SegNet-Basic.
 
     python examples/masks.py --data DIR       CamVid at 120 x 90; generated scenes where it is not here
     python examples/masks.py --small          generated scenes, a few seconds
 
-Dropout stays on when it predicts: the mean of the draws is the mask, their spread the doubt of every
-pixel. Borders and rare things are doubtful, and wrong pixels far more than right ones.
+Dropout stays on when it predicts: the mean of the draws is the mask, their spread the uncertainty of every
+pixel. Borders and rare things are uncertain, and wrong pixels far more than right ones.
 """
 
 from typing import Any
@@ -39,7 +39,7 @@ def scenes(*, small: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:
 
 
 def main(*, small: bool, data_dir: Any = None, out: Any) -> dict[str, float]:
-    """Mean IoU, accuracy of the pixels, and the mean doubt of right and of wrong ones."""
+    """Mean IoU, accuracy of the pixels, and the mean uncertainty of right and of wrong ones."""
     data = None
     if not small:
         note = "generated scenes instead of CamVid"
@@ -58,13 +58,13 @@ def main(*, small: bool, data_dir: Any = None, out: Any) -> dict[str, float]:
         (x, y),
         posterior=aw.mc_dropout(),
         task=aw.tasks.segmentation(ignore=ignore),
-        training=aw.Training(epochs=8, batch=4, lr=3e-3, augment="flip"),
+        training=aw.Training(epochs=8, batch_size=4, lr=3e-3, augment="flip"),
         start="scratch",
         seed=0,
         progress=not small,
     )
     draws = 10 if small else 20
-    measured = aw.measure(fitted, (test_x, test_y), draws=draws)
+    measured = aw.evaluate(fitted, (test_x, test_y), draws=draws)
     chosen = torch.linspace(0, len(test_x) - 1, 20).long()
     found = aw.predict(fitted, test_x[chosen], draws=draws)
     guess, truth = found.mean.argmax(dim=-1), test_y[chosen]
@@ -73,8 +73,8 @@ def main(*, small: bool, data_dir: Any = None, out: Any) -> dict[str, float]:
     numbers = {
         "mean IoU": measured["mean_iou"],
         "accuracy of pixels": measured["accuracy"],
-        "doubt where right, nats": found.total[known & ~wrong].mean().item(),
-        "doubt where wrong, nats": found.total[wrong].mean().item(),
+        "uncertainty where right, nats": found.total[known & ~wrong].mean().item(),
+        "uncertainty where wrong, nats": found.total[wrong].mean().item(),
     }
     paint = np.array([to_rgb(colour) for colour in (*colours[: len(classes)], "black")])
     figure = Figure(figsize=(10, 6.4 if data is None else 7), layout="constrained")
@@ -84,7 +84,7 @@ def main(*, small: bool, data_dir: Any = None, out: Any) -> dict[str, float]:
         picture(row[0], test_x[chosen[at]].permute(1, 2, 0).clip(0, 1), "image" * first)
         picture(row[1], paint[truth[at]], "truth" * first)
         picture(row[2], paint[guess[at]], "guess" * first)
-        drawn = picture(row[3], found.total[at], "doubt, nats" * first, cmap="magma", vmin=0, vmax=1.5)
+        drawn = picture(row[3], found.total[at], "uncertainty, nats" * first, cmap="magma", vmin=0, vmax=1.5)
     figure.colorbar(drawn, ax=rows[:, 3], shrink=0.6)
     legend = [Patch(color=paint[at], label=name) for at, name in enumerate(classes)]
     figure.legend(handles=legend, loc="outside lower center", ncols=6, frameon=False, fontsize=9)

@@ -1,4 +1,4 @@
-"""A network of one's own, skip connections and all: the part without doubt runs once, not once a draw.
+"""A network of one's own, skip connections and all: the part without uncertainty runs once, not once a draw.
 
     python examples/own_network.py
 
@@ -62,7 +62,7 @@ def main(*, small: bool, data_dir: Any = None, out: Any) -> dict[str, float]:
         seed=0,
     )
     print("Gaussian weights:", ", ".join(f"{name} {list(t.shape)}" for name, t in fitted.state.items()))
-    accuracy = aw.measure(fitted, (data.test_x, data.test_y), draws=draws)["accuracy"]
+    accuracy = aw.evaluate(fitted, (data.test_x, data.test_y), draws=draws)["accuracy"]
 
     aw.score_pool(fitted, pool, "bald", draws=draws)  # the first call also finds out what to run once
     started = time.perf_counter()

@@ -4,7 +4,7 @@
 
 The network sees a photo at a third of its size and learns what bicubic interpolation misses; feature
 maps are dropped when it predicts, too. It learns from one of scikit-learn's two sample photos and is
-judged on the other: PSNR against bicubic, and whether the pixels it doubts are those it gets wrong.
+judged on the other: PSNR against bicubic, and whether the pixels it is unsure of are those it gets wrong.
 """
 
 from typing import Any
@@ -83,7 +83,7 @@ def psnr(guess: Tensor, truth: Tensor) -> float:
 
 
 def main(*, small: bool, data_dir: Any = None, out: Any) -> dict[str, float]:
-    """PSNR on the held-out photo, bicubic and ours, and the error in doubtful and other pixels."""
+    """PSNR on the held-out photo, bicubic and ours, and the error in uncertain and other pixels."""
     learn_from, held_out = photo("china.jpg"), photo("flower.jpg")
     rng = torch.Generator().manual_seed(0)
     torch.manual_seed(0)  # the first weights
@@ -96,26 +96,26 @@ def main(*, small: bool, data_dir: Any = None, out: Any) -> dict[str, float]:
         data,
         posterior=aw.mc_dropout(),
         task="regression",
-        training=aw.Training(epochs=6 if small else 20, batch=16, lr=1e-3),
+        training=aw.Training(epochs=6 if small else 20, batch_size=16, lr=1e-3),
         seed=0,
         progress=not small,
     )
     found = aw.predict(fitted, shrunk(held_out), draws=10 if small else 30)
-    ours, doubt = (part.view(held_out.shape) for part in (found.mean, found.epistemic.sqrt()))
+    ours, uncertainty = (part.view(held_out.shape) for part in (found.mean, found.epistemic.sqrt()))
     simple, error = bicubic(shrunk(held_out)), (ours - held_out).abs()
-    doubtful = doubt >= doubt.flatten().quantile(0.9)
+    uncertain = uncertainty >= uncertainty.flatten().quantile(0.9)
     numbers = {
         "PSNR, bicubic": psnr(simple, held_out),
         "PSNR, ours": psnr(ours, held_out),
-        "error in the most doubtful tenth": error[doubtful].mean().item(),
-        "error in the other pixels": error[~doubtful].mean().item(),
+        "error in the most uncertain tenth": error[uncertain].mean().item(),
+        "error in the other pixels": error[~uncertain].mean().item(),
     }
     panels = {
         "a third of the size": (coarse(shrunk(held_out)), "gray"),
         f"bicubic, {numbers['PSNR, bicubic']:.2f} dB": (simple, "gray"),
         f"ours, {numbers['PSNR, ours']:.2f} dB": (ours, "gray"),
         "truth": (held_out, "gray"),
-        "doubt, by pixel of the input": (coarse(F.avg_pool2d(doubt, FACTOR)), "magma"),
+        "uncertainty, by pixel of the input": (coarse(F.avg_pool2d(uncertainty, FACTOR)), "magma"),
     }
     corners = [(15, 15)] if small else [(100, 200), (200, 330)]
     figure = Figure(figsize=(13, 2.9 * len(corners)), layout="constrained")

@@ -69,7 +69,7 @@ def learn(
             start="scratch",
             seed=0,
         )
-        found = aw.measure(fitted, test, draws=50)
+        found = aw.evaluate(fitted, test, draws=50)
         curve.append((len(told), found))
         print(f"{acquire:>7}: {len(told):5d} labels, macro F1 {found['f1_macro']:.3f}", flush=True)
         if number < rounds:

@@ -51,14 +51,14 @@ def learn(
         (standard(x, x), (y - centre) / scale),
         posterior=POSTERIORS[name],
         task="regression",
-        training=aw.Training(epochs=epochs, batch=32, lr=1e-2),
+        training=aw.Training(epochs=epochs, batch_size=32, lr=1e-2),
         start="scratch",
         seed=seed,
     )
     truth = (test_y - centre) / scale
-    found = aw.measure(normal, (standard(test_x, x), truth), draws=200)
+    found = aw.evaluate(normal, (standard(test_x, x), truth), draws=200)
     mean, log_variance = aw.moments(normal, standard(test_x, x), draws=200)[:, :, 0].unbind(dim=2)
-    # The chance that each mixture gives to less than the truth: uniform where the doubt is right.
+    # The chance that each mixture gives to less than the truth: uniform where the uncertainty is right.
     rank = torch.special.ndtr((truth - mean) / (log_variance / 2).exp()).mean(dim=1)
     deviation = (mean.var(dim=1) + log_variance.exp().mean(dim=1)).sqrt()
     numbers = {

@@ -4,7 +4,7 @@
 
 The loop is plain PyTorch. A step computes its loss inside `optimizer.sampling()`, where the weights
 are a draw, and afterwards the optimizer knows a standard deviation for every weight. Networks are then
-drawn by hand, and where they disagree is the doubt that more labels would remove.
+drawn by hand, and where they disagree is the uncertainty that more labels would remove.
 """
 
 from typing import Any
@@ -49,7 +49,7 @@ def predict(network: nn.Module, optimizer: aw.optim.VOGN, x: Tensor, *, draws: i
 
 
 def main(*, small: bool, data_dir: Any = None, out: Any) -> dict[str, float]:
-    """Accuracy on held-out points, and the doubt of the draws near the data and far away."""
+    """Accuracy on held-out points, and the uncertainty of the draws near the data and far away."""
     rng = torch.Generator().manual_seed(0)
     torch.manual_seed(0)  # the network's first weights
     points, labels = make_moons(400, noise=0.15, random_state=0)
@@ -68,10 +68,10 @@ def main(*, small: bool, data_dir: Any = None, out: Any) -> dict[str, float]:
     over = predict(network, optimizer, grid, draws=draws, rng=rng)
     maps = {
         "probability of the orange moon": over.exp().mean(dim=1)[:, 1],
-        "doubt in all (entropy), nats": aw.score("max_entropy", over),
-        "doubt that labels would remove (BALD)": aw.score("bald", over),
+        "uncertainty in all (entropy), nats": aw.score("max_entropy", over),
+        "uncertainty that labels would remove (BALD)": aw.score("bald", over),
     }
-    far = maps["doubt that labels would remove (BALD)"][(grid[:, None] - x).norm(dim=2).amin(dim=1) > 1]
+    far = maps["uncertainty that labels would remove (BALD)"][(grid[:, None] - x).norm(dim=2).amin(dim=1) > 1]
 
     figure = Figure(figsize=(12, 3.4), layout="constrained")
     for axes, (title, values) in zip(figure.subplots(1, 3), maps.items(), strict=True):

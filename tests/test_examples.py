@@ -81,9 +81,9 @@ def test_numbers_are_predicted_better_than_by_their_mean(small: Callable[[str], 
         assert numbers[f"log-likelihood, {name}"] > -0.5 * math.log(2 * math.pi * math.e * deviation**2)
 
 
-def test_masks_are_more_doubtful_where_they_are_wrong(small: Callable[[str], dict[str, float]]) -> None:
+def test_masks_are_more_uncertain_where_they_are_wrong(small: Callable[[str], dict[str, float]]) -> None:
     numbers = small("masks")
-    assert numbers["doubt where wrong, nats"] > numbers["doubt where right, nats"]
+    assert numbers["uncertainty where wrong, nats"] > numbers["uncertainty where right, nats"]
     assert numbers["accuracy of pixels"] > 0.6  # of six classes
     assert 0.3 < numbers["mean IoU"] < 1
 
@@ -93,7 +93,7 @@ def test_a_photo_never_seen_is_enlarged_better_than_by_bicubic(
 ) -> None:
     numbers = small("super_resolution")
     assert numbers["PSNR, ours"] > numbers["PSNR, bicubic"]
-    assert numbers["error in the most doubtful tenth"] > numbers["error in the other pixels"]
+    assert numbers["error in the most uncertain tenth"] > numbers["error in the other pixels"]
 
 
 def test_the_judge_finds_digits_more_real_than_noise(small: Callable[[str], dict[str, float]]) -> None:
@@ -109,7 +109,9 @@ def test_a_network_of_ones_own_learns_and_is_scored(small: Callable[[str], dict[
     assert numbers["ratio"] == pytest.approx(numbers["seconds, plain passes"] / numbers["seconds"])
 
 
-def test_vogn_in_ones_own_loop_doubts_what_is_far_away(small: Callable[[str], dict[str, float]]) -> None:
+def test_vogn_in_ones_own_loop_uncertainties_what_is_far_away(
+    small: Callable[[str], dict[str, float]],
+) -> None:
     numbers = small("vogn_loop")
     assert numbers["accuracy"] > 0.9
     assert numbers["BALD far from it"] > numbers["BALD near the data"]

@@ -7,13 +7,15 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
+from askwise.bayes.posteriors import as_posterior
 from askwise.demo import Protocol
-from askwise.loop.configs import posterior, training
 from askwise.loop.plan import Part
-from askwise.planned import SIMULATED, learner, material, oracle
 from askwise.report.content import Curve
 from askwise.report.curves import area, first_hit, labels_to
 from askwise.report.figure import save
+from askwise.runs.build import SIMULATED, learner, oracle
+from askwise.runs.material import material
+from askwise.train import as_training
 from jobs import tables
 from jobs.experiment import Row, options, plain
 
@@ -32,8 +34,8 @@ def settings(protocol: Protocol, *, held_out: int = 0) -> dict[str, Any]:
     """All that decides a run beside method and seed, defaults of posterior and training included."""
     told = {
         **asdict(protocol),
-        "posterior": options(posterior(protocol.posterior)),
-        "training": options(training(protocol.training)),
+        "posterior": options(as_posterior(protocol.posterior)),
+        "training": options(as_training(protocol.training)),
     }
     return plain({**told, "measured_on": f"{held_out} training items" if held_out else "test items"})
 

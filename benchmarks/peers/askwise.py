@@ -44,7 +44,7 @@ def train(*, file: str, n: int, epochs: int, batch: int) -> Callable[[], dict]:
     network = aw.nets.gal_cnn()
 
     def run() -> dict:
-        training = aw.Training(epochs=epochs, batch=batch)
+        training = aw.Training(epochs=epochs, batch_size=batch)
         fitted = aw.fit(network, data, posterior=aw.mc_dropout(), training=training)
         return {"loss": fitted.history[-1]["loss"]}
 
@@ -54,7 +54,7 @@ def train(*, file: str, n: int, epochs: int, batch: int) -> Callable[[], dict]:
 def train_small(*, n: int, epochs: int, batch: int) -> Callable[[], dict]:
     """Fit a small dense network on vectors."""
     data = torch.rand(n, 64, generator=torch.Generator().manual_seed(0)), torch.arange(n) % 10
-    network, training = aw.nets.mlp(64, 10, hidden=(64,)), aw.Training(epochs=epochs, batch=batch)
+    network, training = aw.nets.mlp(64, 10, hidden=(64,)), aw.Training(epochs=epochs, batch_size=batch)
     return lambda: {
         "loss": aw.fit(network, data, posterior=aw.point(), training=training).history[-1]["loss"]
     }

@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     from askwise import pool as pool
     from askwise import tasks as tasks
     from askwise.acquire import score as score
+    from askwise.bayes.calibrate import calibrate as calibrate
+    from askwise.bayes.evaluate import evaluate as evaluate
     from askwise.bayes.fit import fit as fit
     from askwise.bayes.fitted import Fitted as Fitted
     from askwise.bayes.fitted import load as load
-    from askwise.bayes.measure import measure as measure
     from askwise.bayes.posteriors.bbb import Config as bbb
     from askwise.bayes.posteriors.ensemble import Config as ensemble
     from askwise.bayes.posteriors.ivon import Config as ivon
@@ -32,10 +33,9 @@ if TYPE_CHECKING:
     from askwise.bayes.predict import moments as moments
     from askwise.bayes.predict import predict as predict
     from askwise.bayes.predict import score_pool as score_pool
-    from askwise.bayes.prune import prune as prune
-    from askwise.bayes.prune import sparsity as sparsity
-    from askwise.bayes.prune_filters import prune_filters as prune_filters
-    from askwise.bayes.recalibrate import recalibrate as recalibrate
+    from askwise.bayes.prune.filters import prune_filters as prune_filters
+    from askwise.bayes.prune.weights import prune as prune
+    from askwise.bayes.prune.weights import sparsity as sparsity
     from askwise.loop.learner import Learner as Learner
     from askwise.selection import select as select
     from askwise.store.facts import CANNOT_TELL as CANNOT_TELL
@@ -51,8 +51,10 @@ _HOMES = {
     "SKIP": "askwise.store.facts:SKIP",
     "Training": "askwise.train:Training",
     "bbb": "askwise.bayes.posteriors.bbb:Config",
+    "calibrate": "askwise.bayes.calibrate:calibrate",
     "data": "askwise.data:",
     "ensemble": "askwise.bayes.posteriors.ensemble:Config",
+    "evaluate": "askwise.bayes.evaluate:evaluate",
     "features": "askwise.bayes.predict:features",
     "fit": "askwise.bayes.fit:fit",
     "ivon": "askwise.bayes.posteriors.ivon:Config",
@@ -60,7 +62,6 @@ _HOMES = {
     "load": "askwise.bayes.fitted:load",
     "log_probs": "askwise.bayes.predict:log_probs",
     "mc_dropout": "askwise.bayes.posteriors.mc_dropout:Config",
-    "measure": "askwise.bayes.measure:measure",
     "moments": "askwise.bayes.predict:moments",
     "nets": "askwise.nets:",
     "optim": "askwise.optim:",
@@ -68,13 +69,12 @@ _HOMES = {
     "point": "askwise.bayes.posteriors.point:Config",
     "pool": "askwise.pool:",
     "predict": "askwise.bayes.predict:predict",
-    "prune": "askwise.bayes.prune:prune",
-    "prune_filters": "askwise.bayes.prune_filters:prune_filters",
-    "recalibrate": "askwise.bayes.recalibrate:recalibrate",
+    "prune": "askwise.bayes.prune.weights:prune",
+    "prune_filters": "askwise.bayes.prune.filters:prune_filters",
     "score": "askwise.acquire:score",
     "score_pool": "askwise.bayes.predict:score_pool",
     "select": "askwise.selection:select",
-    "sparsity": "askwise.bayes.prune:sparsity",
+    "sparsity": "askwise.bayes.prune.weights:sparsity",
     "swag": "askwise.bayes.posteriors.swag:Config",
     "tasks": "askwise.tasks:",
     "vbll": "askwise.bayes.posteriors.vbll:Config",

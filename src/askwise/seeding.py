@@ -5,7 +5,7 @@ from hashlib import blake2b
 
 import numpy as np
 import torch
-from jaxtyping import Int64
+from jaxtyping import Float, Int64
 from torch import Tensor
 
 from askwise.errors import InputError
@@ -27,6 +27,14 @@ def generator(seed: int, *purpose: str | int, device: str | torch.device = "cpu"
     Equal arguments give equal streams, so a resumed round repeats its choices.
     """
     return torch.Generator(device).manual_seed(derive(seed, *purpose))
+
+
+def keyed_normals(seed: int, numbers: range, name: str, shape: Sequence[int]) -> Float[Tensor, " T *shape"]:
+    """Standard normal numbers for each draw; each depends on seed, draw number and name alone."""
+    stack = torch.empty(len(numbers), *shape)
+    for value, number in zip(stack, numbers, strict=True):
+        value.normal_(generator=generator(seed, "draw", number, name))
+    return stack
 
 
 def hashes(seed: int, ids: Sequence[str] | Sequence[int]) -> Int64[Tensor, " N"]:

@@ -16,7 +16,7 @@ LogProbs: TypeAlias = Float[Tensor, "N T *sites C"]
 Moments: TypeAlias = Float[Tensor, "N T D 2"]
 """Mean and log-variance of the Gaussian that each draw predicts for every number of an item."""
 
-SiteScores: TypeAlias = Float[Tensor, "N *sites"]
+SiteScores: TypeAlias = Float[Tensor, " N *sites"]
 """One score per site; `sites` is empty for classification, the numbers [D] for regression."""
 
 Scores: TypeAlias = Float[Tensor, " N"]

@@ -46,7 +46,7 @@ def test_gaussian_bald_sees_draws_that_agree_on_the_mean_and_not_on_the_noise() 
     assert gaussian_bald(found).item() > 0.5
 
 
-def test_gaussian_bald_bounds_the_integrated_one_from_above_and_is_near_it_for_small_doubt() -> None:
+def test_gaussian_bald_bounds_the_integrated_one_from_above_and_is_near_it_for_small_uncertainty() -> None:
     rng = torch.Generator().manual_seed(0)
     for draws in (2, 3, 8):
         pair = torch.randn(2, draws, generator=rng, dtype=torch.float64)

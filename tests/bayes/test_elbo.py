@@ -55,7 +55,7 @@ def test_it_is_the_closed_form_of_linear_regression() -> None:
     assert found.total == found.expected_log_likelihood - found.kl
     assert found.per_label == pytest.approx(found.total / 80)
     # The control: the log of the averaged density, which a prediction is measured by, is another number.
-    measured = aw.measure(made(mean, std), (x.float(), y.float()), draws=1000)["log_likelihood"] * 80
+    measured = aw.evaluate(made(mean, std), (x.float(), y.float()), draws=1000)["log_likelihood"] * 80
     assert measured > likely + 5
 
 

@@ -104,7 +104,7 @@ def test_a_nan_stops_within_the_step_and_names_step_and_items() -> None:
     with pytest.raises(
         TrainingError, match=r"not finite at step \d+ .* on items photo-13; the inputs"
     ) as caught:
-        aw.fit(aw.nets.mlp(6, 2), Counting(), ids=ids, training=Training(epochs=3, batch=4))
+        aw.fit(aw.nets.mlp(6, 2), Counting(), ids=ids, training=Training(epochs=3, batch_size=4))
     labels_read, example = 20, 1
     batches = (len(steps) - labels_read - example) / 4
     assert f"step {int(batches) - 1} " in str(caught.value)
@@ -113,7 +113,7 @@ def test_a_nan_stops_within_the_step_and_names_step_and_items() -> None:
 def test_batch_norm_learns_with_a_lone_last_item() -> None:
     network = nn.Sequential(nn.Linear(6, 4), nn.BatchNorm1d(4), nn.Linear(4, 2))
     x, y = torch.randn(17, 6), torch.arange(17) % 2
-    fitted = aw.fit(network, (x, y), training=Training(epochs=1, batch=8))
+    fitted = aw.fit(network, (x, y), training=Training(epochs=1, batch_size=8))
     assert fitted.network[1].num_batches_tracked == 3
 
 
@@ -136,7 +136,7 @@ def test_items_to_be_ignored_change_nothing(posterior) -> None:
     where = torch.randperm(40)
 
     def digest(x: torch.Tensor, y: torch.Tensor) -> str:
-        task, training = aw.tasks.classification(ignore=9), aw.Training(epochs=3, batch=8)
+        task, training = aw.tasks.classification(ignore=9), aw.Training(epochs=3, batch_size=8)
         return aw.fit(network, (x, y), posterior=posterior, task=task, training=training).digest()
 
     inputs, ignored = torch.cat([x, more])[where], torch.cat([y, torch.full((10,), 9)])[where]

@@ -9,8 +9,8 @@ from torch import nn
 
 import askwise as aw
 from askwise.acquire import ACQUISITIONS
-from askwise.bayes import stream
 from askwise.bayes.fitted import Fitted
+from askwise.bayes.program import stream
 from askwise.errors import InputError
 from askwise.train import Training
 

@@ -34,13 +34,15 @@ def test_without_an_oracle_a_run_waits_and_names_its_questions(askwise, tmp_path
     assert json.loads(askwise("run", plan, "--json")[1])["runs"][0]["questions"] == first["questions"]
     code, out, _ = askwise("run", plan)
     assert "--oracle" in out
+    assert all(asked["id"] in out for asked in first["questions"])
+    assert first["questions"][0]["name"] == f"x[{first['questions'][0]['row']}]"
 
 
 def test_a_file_answers_what_it_knows_and_the_run_waits_for_the_rest(askwise, tmp_path):
     plan = write_plan(tmp_path)
     questions = json.loads(askwise("run", plan, "--json")[1])["runs"][0]["questions"]
     labels = tmp_path / "labels.csv"
-    labels.write_text("id,label\n" + "".join(f"{name},3\n" for name in questions[:9]))
+    labels.write_text("id,label\n" + "".join(f"{asked['id']},3\n" for asked in questions[:9]))
     _, out, _ = askwise("run", plan, "--oracle", labels, "--json")
     assert json.loads(out)["runs"][0]["waits_for"] == 1
 
@@ -79,7 +81,7 @@ def test_a_balanced_start_asks_as_many_items_of_each_class(askwise, tmp_path):
     found = json.loads(askwise("run", plan, "--json")[1])["runs"][0]
     truth = load("digits")
     known = {name: int(label) for name, label in zip(truth.train_ids, truth.train_y, strict=True)}
-    assert sorted(known[name] for name in found["questions"]) == list(range(10))
+    assert sorted(known[asked["id"]] for asked in found["questions"]) == list(range(10))
     code, out, _ = askwise("run", plan, "--oracle", "simulated", "--json")
     assert json.loads(out)["runs"][0]["labels"] == [10, 15, 20]
 

@@ -1,8 +1,8 @@
 import pytest
 
 from askwise import nets
-from askwise.bayes import dropout
 from askwise.bayes.posteriors import POSTERIORS
+from askwise.bayes.program import dropout
 from askwise.compare import DATA, Protocol, make
 from askwise.compare.material import Material, network
 from askwise.data import NAMES
@@ -40,7 +40,7 @@ def test_one_kl_weight_is_for_all_posteriors_that_have_one() -> None:
     assert {name for name, weight in weights.items() if weight is not None} == {"bbb", "vogn", "ivon", "vbll"}
     assert set(weights.values()) == {1.0, None}
     assert own.posterior("vogn").kl_weight < 1  # the control: a cold posterior by default
-    assert all(own.posterior(name) == POSTERIORS[name].Config() for name in POSTERIORS)
+    assert all(own.posterior(name) == POSTERIORS[name]() for name in POSTERIORS)
 
 
 BAD = {

@@ -17,14 +17,14 @@ def items():
     return material(TINY)
 
 
-def test_odd_items_are_told_apart_as_often_as_they_are_doubted_more() -> None:
+def test_odd_items_are_told_apart_as_often_as_they_are_uncertaintyed_more() -> None:
     usual, odd = torch.tensor([0.1, 0.2, 5.0]), torch.tensor([0.15, 7.0])
     assert told_apart(usual, odd) == pytest.approx(4 / 6)
     assert told_apart(usual, usual + 10) == 1.0
     assert told_apart(odd, odd) == 0.5
 
 
-def test_rounding_is_no_doubt() -> None:
+def test_rounding_is_no_uncertainty() -> None:
     rng = torch.Generator().manual_seed(0)
     assert told_apart(torch.zeros(50), 1e-7 * torch.rand(50, generator=rng)) == 0.5
 

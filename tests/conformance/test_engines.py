@@ -114,7 +114,7 @@ def gal(tmp_path_factory):
         torch.manual_seed(0)
         network = aw.nets.gal_cnn()
     data = (x[:32], torch.arange(32) % 10)
-    fitted = aw.fit(network, data, posterior=aw.mc_dropout(), training=Training(epochs=1, batch=16))
+    fitted = aw.fit(network, data, posterior=aw.mc_dropout(), training=Training(epochs=1, batch_size=16))
     home = tmp_path_factory.mktemp("gal") / "model"
     fitted.save(home)
     return home, x, aw.score_pool(fitted, x, "bald", draws=8, seed=1, engine=Local(1))

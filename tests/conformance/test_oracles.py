@@ -2,12 +2,12 @@
 
 import pytest
 
-from askwise.oracle import File, Function, Oracle, Simulated, open_oracle
-from askwise.store.facts import CANNOT_TELL, SKIP, Question
+from askwise.oracle import File, Function, Oracle, Question, Simulated, open_oracle
+from askwise.store.facts import CANNOT_TELL, SKIP
 
 CLASSES = ["cat", "dog"]
 TRUTH = {f"item-{number}": CLASSES[number % 2] for number in range(40)}
-QUESTIONS = [Question(id=name, round=1, rank=rank) for rank, name in enumerate(TRUTH)]
+QUESTIONS = [Question(id=name, row=0, name=name, round=1, rank=rank) for rank, name in enumerate(TRUTH)]
 
 
 def _file(folder):

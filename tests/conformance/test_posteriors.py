@@ -7,10 +7,10 @@ import torch
 from torch import nn
 
 import askwise as aw
-from askwise.bayes import dropout
 from askwise.bayes.fitted import Fitted
-from askwise.bayes.posteriors import POSTERIORS, distinct, home
-from askwise.bayes.program import plain_pass
+from askwise.bayes.posteriors import POSTERIORS
+from askwise.bayes.program import dropout
+from askwise.bayes.program.build import plain_pass
 from askwise.errors import InputError, TrainingError
 from askwise.train import Training
 
@@ -37,7 +37,7 @@ CONFIGS = {
 }
 
 
-QUICK = Training(epochs=2, batch=16)
+QUICK = Training(epochs=2, batch_size=16)
 SEEDLESS = ("point", "ensemble")  # whose draws are the same whatever the seed
 STILL = ("bbb", "ensemble", "vbll")  # whose state moves no farther in a step than its weights
 
@@ -63,7 +63,9 @@ def network() -> nn.Module:
 
 @pytest.fixture(scope="module", params=CONFIGS)
 def fitted(request: pytest.FixtureRequest) -> Fitted:
-    return aw.fit(network(), data(), posterior=CONFIGS[request.param], training=Training(epochs=3, batch=16))
+    return aw.fit(
+        network(), data(), posterior=CONFIGS[request.param], training=Training(epochs=3, batch_size=16)
+    )
 
 
 def test_every_posterior_is_examined() -> None:
@@ -73,7 +75,7 @@ def test_every_posterior_is_examined() -> None:
 def test_a_seed_gives_the_same_networks_whatever_the_batches(fitted: Fitted) -> None:
     x, _ = data(150)
     whole = aw.log_probs(fitted, x, draws=5, seed=2)
-    assert whole.shape == (150, distinct(fitted.posterior, 5), 3)
+    assert whole.shape == (150, fitted.posterior.distinct(5), 3)
     assert torch.equal(whole[40:57], aw.log_probs(fitted, x[40:57], draws=5, seed=2))
     order = torch.randperm(150, generator=torch.Generator().manual_seed(1))
     assert torch.equal(whole[order], aw.log_probs(fitted, x[order], draws=5, seed=2))
@@ -88,21 +90,17 @@ def test_another_seed_gives_other_networks(fitted: Fitted) -> None:
 
 def test_predictions_equal_hand_made_passes(fitted: Fitted) -> None:
     x, _ = data(9)
-    sites = dropout.find(fitted.network, x[:1]) if fitted.posterior.dropout else ()
-    draws = home(fitted.posterior).draw(
-        fitted.network, fitted.posterior, fitted.state, numbers=range(4), seed=3, sites=sites
-    )
-    count = distinct(fitted.posterior, 4)
-    plain = torch.stack([plain_pass(fitted.network, sites, draws, t, x) for t in range(count)], dim=1)
+    dropouts = dropout.find(fitted.network, x[:1]) if fitted.posterior.dropout else ()
+    draws = fitted.posterior.draw(fitted.network, fitted.state, numbers=range(4), seed=3, dropouts=dropouts)
+    count = fitted.posterior.distinct(4)
+    plain = torch.stack([plain_pass(fitted.network, dropouts, draws, t, x) for t in range(count)], dim=1)
     torch.testing.assert_close(
         aw.log_probs(fitted, x, draws=4, seed=3), plain.log_softmax(-1), rtol=1e-5, atol=1e-5
     )
 
 
 def test_draws_average_to_the_mean(fitted: Fitted) -> None:
-    draws = home(fitted.posterior).draw(
-        fitted.network, fitted.posterior, fitted.state, numbers=range(2000), seed=0, sites=()
-    )
+    draws = fitted.posterior.draw(fitted.network, fitted.state, numbers=range(2000), seed=0, dropouts=())
     for name, values in draws.items():
         if fitted.posterior.name == "ensemble":  # its members, one after the other; they have no mean
             assert torch.equal(values[:6], fitted.state[name][[0, 1, 2, 0, 1, 2]])
@@ -160,7 +158,7 @@ def test_saved_and_loaded_it_predicts_the_same_bits(fitted: Fitted, tmp_path) ->
 
 
 def test_a_warm_start_goes_on_from_weights_and_scales(fitted: Fitted) -> None:
-    slow = Training(epochs=2, batch=16, lr=1e-9)
+    slow = Training(epochs=2, batch_size=16, lr=1e-9)
     warm = aw.fit(network(), data(), posterior=fitted.posterior, training=slow, start=fitted)
     cold = aw.fit(network(), data(), posterior=fitted.posterior, training=slow)
     name, close = fitted.posterior.name, 1e-5
@@ -172,7 +170,7 @@ def test_a_warm_start_goes_on_from_weights_and_scales(fitted: Fitted) -> None:
     assert warm.digest() != cold.digest()
 
 
-def test_doubt_adds_up(fitted: Fitted) -> None:
+def test_uncertainty_adds_up(fitted: Fitted) -> None:
     found = aw.predict(fitted, data(30)[0], draws=10)
     torch.testing.assert_close(found.mean.sum(-1), torch.ones(30))
     torch.testing.assert_close(found.epistemic + found.aleatoric, found.total, rtol=1e-4, atol=1e-5)

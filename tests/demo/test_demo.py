@@ -4,8 +4,11 @@ from dataclasses import replace
 import pytest
 
 from askwise.cli import call
-from askwise.demo import DEFAULT, METHODS, PROTOCOL, Job, method, run_all, run_one
+from askwise.demo import DEFAULT, METHODS, PROTOCOL, Job, method, runs
+from askwise.engine import Local
 from askwise.errors import InputError
+from askwise.runs.build import SIMULATED
+from askwise.runs.many import run_all
 from askwise.store import open_store
 from askwise.store.facts import Question, Round
 
@@ -30,40 +33,30 @@ def test_the_protocol_makes_a_plan_for_every_method():
 
 
 def test_runs_are_the_same_bits_whatever_the_number_of_processes(tmp_path):
-    heard = []
+    heard = set()
     for processes, folder in ((1, "one"), (2, "two")):
         (tmp_path / folder).mkdir()
         jobs = [Job("bald", 0, tmp_path / folder / "a.db"), Job("random", 1, tmp_path / folder / "b.db")]
-        run_all(TINY, jobs, processes=processes, tell=heard.append)
+        engine = Local(processes=processes)
+        run_all(runs(TINY, jobs), engine, source=SIMULATED, on_round=lambda *news: heard.add(news[:2]))
     for name in ("a.db", "b.db"):
         assert bits(tmp_path / "one" / name) == bits(tmp_path / "two" / name)
     assert bits(tmp_path / "one" / "a.db") != bits(tmp_path / "one" / "b.db")  # control
-    assert sorted((news.job.seed, news.labels) for news in heard) == sorted(
-        [(seed, labels) for seed in (0, 1) for labels in (10, 15, 20)] * 2
-    )
-
-
-def test_nothing_to_run_is_done_at_once():
-    run_all(TINY, [])
+    assert heard >= {(job.name, labels) for job in jobs for labels in (10, 15, 20)}
 
 
 def test_demo_ends_with_one_json_object_and_a_page(tmp_path, monkeypatch, capsys):
-    def here(protocol, jobs, *, processes, tell):  # run_all has its own test; processes are slow to start
-        for job in jobs:
-            run_one(protocol, job, tell=tell)
-
     monkeypatch.setattr("askwise.demo.PROTOCOL", TINY)
-    monkeypatch.setattr("askwise.demo.run_all", here)
     out = tmp_path / "out"
-    assert call(["demo", "--seeds", "0", "--out", str(out), "--json"]) == 0
+    assert call(["demo", "--seeds", "0", "--processes", "1", "--out", str(out), "--json"]) == 0
     captured = capsys.readouterr()
     found = json.loads(captured.out)
     assert captured.err == ""
     assert set(found["runs"]) == {DEFAULT, "random"}
-    for runs in found["runs"].values():
-        assert runs["0"]["labels"] == [10, 15, 20]
-        assert len(runs["0"]["accuracy"]) == 3
-        assert runs["0"]["labels_to_95"] is None
+    for by_seed in found["runs"].values():
+        assert by_seed["0"]["labels"] == [10, 15, 20]
+        assert len(by_seed["0"]["accuracy"]) == 3
+        assert by_seed["0"]["labels_to_95"] is None
     assert set(found["summary"][DEFAULT]) == {
         *("n", "validation", "area"),
         *("labels_to_90", "first_hit_90", "labels_to_95", "first_hit_95"),

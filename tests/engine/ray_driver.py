@@ -23,7 +23,7 @@ def model():
     x = torch.randn(128, 1, 28, 28, generator=rng)
     torch.manual_seed(0)
     data = (x[:32], torch.arange(32) % 10)
-    quick = Training(epochs=1, batch=16)
+    quick = Training(epochs=1, batch_size=16)
     return aw.fit(aw.nets.gal_cnn(), data, posterior=aw.mc_dropout(), training=quick), x
 
 

@@ -22,7 +22,7 @@ IDS = [f"point-{number:02d}" for number in range(60)]
 TRUTH = {name: CLASSES[label] for name, label in zip(IDS, LABELS, strict=True)}
 HELD = (POINTS[40:50], [CLASSES[label] for label in LABELS[40:50]])
 POSTERIORS = {"bbb": bbb.Config(last=1), "mc_dropout": mc_dropout.Config(), "point": point.Config()}
-FAST = Training(epochs=5, batch=8)
+FAST = Training(epochs=5, batch_size=8)
 
 
 def network() -> nn.Module:

@@ -8,7 +8,7 @@ from askwise.loop.decide import Stop
 from askwise.store import CANNOT_TELL, SKIP
 
 
-def test_corrections_skips_and_doubts_are_kept_with_their_history():
+def test_corrections_skips_and_uncertainties_are_kept_with_their_history():
     run = learner()
     first = run.ask()
     names = [question.id for question in first]
@@ -17,8 +17,8 @@ def test_corrections_skips_and_doubts_are_kept_with_their_history():
     assert [(answer.label, answer.author) for answer in told] == [(2, "ben"), (1, "ben")]
     history = run._setting.ledger.history(names[2])
     assert [(answer.label, answer.author) for answer in history] == [(0, "ann"), (2, "ben")]
-    progress = run.status().progress
-    assert (progress.labelled, progress.skipped, progress.open, progress.items) == (2, 1, 1, 40)
+    counts = run.status().counts
+    assert (counts.labelled, counts.skipped, counts.open, counts.items) == (2, 1, 1, 40)
 
 
 def test_keys_of_different_items_do_not_meet():
@@ -36,7 +36,7 @@ def test_answers_from_many_threads_are_all_kept_once(folder):
     with learner(folder / "run.db", budget=40) as run:
         with ThreadPoolExecutor(8) as people:
             list(people.map(lambda name: run.tell({name: TRUTH[name]}, key="page"), IDS[:40] * 2))
-        assert run.status().progress.labelled == 40
+        assert run.status().counts.labelled == 40
         assert all(len(run._setting.ledger.history(name)) == 1 for name in IDS[:40])
 
 

@@ -63,8 +63,8 @@ def test_bad_items_are_quarantined_and_no_other_score_changes():
     same = [(question.id, question.score) for question in clean.ask()]
     assert [(question.id, question.score) for question in troubled.ask()] == same
     assert set(troubled._setting.ledger.quarantined) == {"bad-1", "bad-2"}
-    progress = troubled.status().progress
-    assert (progress.quarantined, progress.items) == (2, 42)
+    counts = troubled.status().counts
+    assert (counts.quarantined, counts.items) == (2, 42)
 
 
 def test_a_bad_item_is_not_asked_even_where_nothing_is_scored():
@@ -80,7 +80,7 @@ def test_a_pool_of_nothing_but_bad_items_ends_the_run(select):
     points[6:] = np.inf
     run = learner(pool=pool(points), select=select, initial={name: TRUTH[name] for name in IDS[:6]})
     assert run.run(oracle=TRUTH) == Stop("every item is labelled, skipped or quarantined")
-    assert run.status().progress.quarantined == 34
+    assert run.status().counts.quarantined == 34
 
 
 def test_a_cold_start_by_coverage_uses_the_features_of_the_given_network():

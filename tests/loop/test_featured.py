@@ -27,7 +27,7 @@ PICTURES = (RNG.normal(size=(100, 1, 10, 10)) + LABELS[:, None, None, None]).ast
 WORDS = [
     f"{'abc'[label]}{RNG.integers(6)} {'abc'[label]}{RNG.integers(6)} x{n}" for n, label in enumerate(LABELS)
 ]
-FAST = aw.Training(epochs=4, batch=8, lr=3e-3)
+FAST = aw.Training(epochs=4, batch_size=8, lr=3e-3)
 
 
 class Seen(nn.Flatten):
@@ -79,7 +79,7 @@ def begun(kind="pictures", store=None, **changes) -> tuple[aw.Learner, dict[str,
         "validation": held,
         "test": (inputs, LABELS[80:].tolist()),
         "training": FAST,
-        "recalibrate": False,
+        "calibrate": False,
     }
     return aw.Learner(changes.pop("network", None) or network(), store=store, **choices | changes), truth
 
@@ -150,9 +150,9 @@ def test_a_checkpoint_holds_the_whole_network(folder):
 
 
 def test_a_run_that_is_opened_again_goes_on_to_the_bit(folder):
-    whole = finished(store=folder / "whole.db", recalibrate=True)
-    finished(store=folder / "parts.db", budget=6, recalibrate=True)
-    last = finished(store=folder / "parts.db", recalibrate=True, exact=True)
+    whole = finished(store=folder / "whole.db", calibrate=True)
+    finished(store=folder / "parts.db", budget=6, calibrate=True)
+    last = finished(store=folder / "parts.db", calibrate=True, exact=True)
     assert outcome(folder / "whole.db") == outcome(folder / "parts.db")
     assert torch.equal(whole[2].mean, last[2].mean)
 
@@ -215,7 +215,7 @@ def test_items_that_are_added_have_features_too(folder):
         new = learner.add(aw.pool.arrays(PICTURES[80:], ids=range(20)))
         assert new == [str(number) for number in range(20)]
         assert learner._setting.pool.read(new).inputs.shape == (20, 64)
-        assert learner.status().progress.items == 80 - 20 + 20
+        assert learner.status().counts.items == 80 - 20 + 20
 
 
 def plan(**choices):
@@ -224,8 +224,8 @@ def plan(**choices):
 
 WHOLE = {
     "an encoder that learns": (lambda: image_network(frozen=False), {}),
-    "doubt in the encoder": (image_network, {"posterior": {"name": "bbb", "all": True}}),
-    "doubt from the front": (image_network, {"posterior": {"name": "bbb", "first": 1}}),
+    "uncertainty in the encoder": (image_network, {"posterior": {"name": "bbb", "all": True}}),
+    "uncertainty from the front": (image_network, {"posterior": {"name": "bbb", "first": 1}}),
     "augmented pictures": (image_network, {"training": {"augment": ["flip"]}}),
     "no encoder at all": (lambda: nn.Sequential(nn.Flatten(), nn.Linear(100, 3)), {}),
 }

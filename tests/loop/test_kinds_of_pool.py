@@ -31,8 +31,8 @@ def test_pictures(folder):
         training=FAST,
     )
     assert isinstance(run.run(oracle=truth), Stop)
-    progress = run.status().progress
-    assert (progress.labelled, progress.quarantined, progress.items) == (12, 1, 13)
+    counts = run.status().counts
+    assert (counts.labelled, counts.quarantined, counts.items) == (12, 1, 13)
     assert list(run._setting.ledger.quarantined) == ["torn.png"]
 
 
@@ -54,6 +54,6 @@ def test_texts(folder):
         draws=4,
         training=FAST,
     )
-    assert run.status().progress.quarantined == 1
+    assert run.status().counts.quarantined == 1
     assert isinstance(run.run(oracle=lambda question: "ab"[int(question.id) % 2]), Stop)
-    assert run.status().progress.labelled == 9
+    assert run.status().counts.labelled == 9

@@ -46,7 +46,7 @@ def test_a_run_ends_with_the_budget_and_its_last_model_has_seen_every_label():
 
 def test_progress_is_told_of_every_action():
     seen = []
-    learner().run(oracle=TRUTH, progress=lambda action: seen.append(type(action).__name__))
+    learner().run(oracle=TRUTH, on_action=lambda action: seen.append(type(action).__name__))
     assert seen == [*["Ask", "Wait", "Train"] * 3, "Stop"]
 
 
@@ -60,7 +60,7 @@ def test_an_oracle_that_skips_everything_empties_the_pool():
     run = learner()
     end = run.run(oracle=Simulated(TRUTH, classes=CLASSES, skip=1.0))
     assert end == Stop("every item is labelled, skipped or quarantined")
-    assert run.status().progress.skipped == 40
+    assert run.status().counts.skipped == 40
 
 
 def test_when_an_oracle_fails_its_earlier_answers_are_stored(folder):
@@ -80,8 +80,10 @@ def test_when_an_oracle_fails_its_earlier_answers_are_stored(folder):
 def test_a_plan_gives_its_choices_to_a_learner():
     own = learner(acquire="margin", posterior=POSTERIORS["mc_dropout"])
     plan = own.status().plan
-    again = Learner(network(), pool=pool(), classes=plan.classes, initial=4, **plan.choices())
-    assert again.status().plan.choices() == plan.choices()
+    with Learner(network(), pool=pool(), plan=plan, initial=4) as again:
+        assert again.status().plan.model_dump(exclude={"test"}) == plan.model_dump(exclude={"test"})
+    with pytest.raises(InputError, match="the plan decides 'batch'; change it there"):
+        Learner(network(), pool=pool(), plan=plan, batch=7)
 
 
 def test_datasets_and_bare_arrays_are_pools():

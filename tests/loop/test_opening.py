@@ -15,13 +15,13 @@ def test_a_pool_grows_while_it_runs_and_missing_items_are_quarantined_until_they
     with learner(folder / "run.db", pool=pool(POINTS[:20], IDS[:20])) as run:
         run.ask()
         assert run.add(arrays(POINTS[20:30], ids=IDS[20:30])) == IDS[20:30]
-        assert run.status().progress.items == 30
+        assert run.status().counts.items == 30
     with learner(folder / "run.db", pool=pool(POINTS[5:40], IDS[5:40])) as run:
         assert set(run._setting.ledger.quarantined) == set(IDS[:5])
-        assert run.status().progress.items == 40
+        assert run.status().counts.items == 40
     with learner(folder / "run.db") as run:
         assert not run._setting.ledger.quarantined
-        assert run.status().progress.items == 40
+        assert run.status().counts.items == 40
 
 
 def test_a_pool_that_grew_behind_the_learners_back_is_taken_in():
@@ -30,10 +30,10 @@ def test_a_pool_that_grew_behind_the_learners_back_is_taken_in():
     run.ask()
     items.add(arrays(POINTS[6:20], ids=IDS[6:20]))
     run.tell({IDS[19]: "red"})
-    assert run.status().progress.items == 20
+    assert run.status().counts.items == 20
     items.add(arrays(POINTS[20:30], ids=IDS[20:30]))
     run.run(oracle=TRUTH)
-    assert run.status().progress.items == 30
+    assert run.status().counts.items == 30
 
 
 def test_an_item_that_may_have_been_asked_cannot_be_held_out_later(folder):
@@ -92,11 +92,11 @@ def test_a_renamed_class_keeps_its_labels(folder):
 
 
 BAD = {
-    "unknown choice": ({"bach": 3}, "unknown key in the plan 'bach'; did you mean 'batch'"),
+    "unknown choice": ({"bach": 3}, "unknown option of Learner 'bach'; did you mean 'batch'"),
     "unknown acquisition": ({"acquire": "bold"}, "unknown acquisition 'bold'; did you mean 'bald'"),
     "unknown posterior": ({"posterior": {"name": "bbc"}}, "unknown posterior 'bbc'; did you mean 'bbb'"),
     "option of a posterior": ({"posterior": {"name": "bbb", "lost": 1}}, "unknown option of posterior 'bbb'"),
-    "not a posterior": ({"posterior": 3}, "posterior must be one of"),
+    "not a posterior": ({"posterior": 3}, "posterior must be a name or one of"),
     "option of training": ({"training": {"epoch": 1}}, "unknown option of training 'epoch'; did you mean"),
     "not a training": ({"training": 3}, "training is a Training or a table"),
     "epochs": ({"training": {"epochs": 0}}, "epochs must be a whole number of at least 1"),

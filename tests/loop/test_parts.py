@@ -14,10 +14,10 @@ def test_initial_labels_may_be_a_number_ids_labels_or_data():
     assert {question.id for question in learner(initial=IDS[3:6]).ask()} == set(IDS[3:6])
     by_id = learner(initial={name: TRUTH[name] for name in IDS[:6]})
     assert {question.round for question in by_id.ask()} == {1}
-    assert by_id.status().progress.labelled == 6
+    assert by_id.status().counts.labelled == 6
     data = learner(initial=(POINTS[40:45], [CLASSES[label] for label in LABELS[40:45]]))
     data.ask()
-    assert (data.rounds()[0].labels, data.status().progress.items) == (5, 45)
+    assert (data.rounds()[0].labels, data.status().counts.items) == (5, 45)
     assert data.status().plan.initial.count == 5
 
 
@@ -33,7 +33,7 @@ def test_validation_and_test_items_are_measured_and_never_asked():
     held = {name: TRUTH[name] for name in IDS[:10]}
     run = learner(validation=held, budget=30)
     run.run(oracle=TRUTH)
-    assert run.status().progress.items == 30
+    assert run.status().counts.items == 30
     assert set(run.rounds()[-1].metrics) == {"validation", "test"}
     assert not held.keys() & run._setting.ledger.labels.keys()
     with pytest.raises(InputError, match="is held out for validation or test"):
@@ -66,7 +66,7 @@ def test_it_depends_on_seed_and_ids_and_not_on_the_order_of_the_pool():
 def test_it_is_asked_like_other_questions_and_is_part_of_the_stored_plan(folder):
     with learner(folder / "run.db", initial={"per_class": 2, "labels": TRUTH}) as run:
         asked = {question.id for question in run.ask()}
-        assert run.status().progress.labelled == 0
+        assert run.status().counts.labelled == 0
         kept = run.status().plan.initial
     assert (kept.per_class, kept.count, set(kept.ids)) == (2, 6, asked)
 

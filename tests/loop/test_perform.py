@@ -19,7 +19,7 @@ def answers(questions):
 
 @pytest.mark.parametrize("name", POSTERIORS)
 def test_every_posterior_runs(name):
-    run = learner(posterior=POSTERIORS[name].Config(), budget=7)
+    run = learner(posterior=POSTERIORS[name](), budget=7)
     assert isinstance(run.run(oracle=TRUTH), Stop)
     assert run.status().plan.posterior["name"] == name
 
@@ -54,7 +54,7 @@ def test_a_labelled_item_that_goes_bad_is_left_out_of_training_and_its_label_is_
     assert run._setting.ledger.history(first[0].id)[0].label is not None
     source[IDS.index(first[0].id)] = 1.0
     assert run.retry() == [first[0].id]
-    assert run.status().progress.labelled == 4
+    assert run.status().counts.labelled == 4
 
 
 def test_labels_of_one_class_only_are_trained_on():
@@ -103,14 +103,14 @@ def test_models_are_recalibrated_where_there_are_validation_data_unless_told_not
     used = temperatures(learner(validation=HELD, budget=7))
     assert len(used) == 2
     assert all(value > 0 and value != 1 for value in used)
-    assert temperatures(learner(validation=HELD, budget=7, recalibrate=True)) == used
-    assert temperatures(learner(validation=HELD, budget=7, recalibrate=False)) == [None, None]
+    assert temperatures(learner(validation=HELD, budget=7, calibrate=True)) == used
+    assert temperatures(learner(validation=HELD, budget=7, calibrate=False)) == [None, None]
 
 
 def test_a_round_is_measured_and_its_model_kept_with_its_temperature(folder):
     rounds = {}
     for choice in (None, False):
-        with learner(folder / f"{choice}.db", validation=HELD, budget=4, recalibrate=choice) as run:
+        with learner(folder / f"{choice}.db", validation=HELD, budget=4, calibrate=choice) as run:
             run.run(oracle=TRUTH)
             [rounds[choice]] = run.rounds()
             run._setting.fitted = None
@@ -127,6 +127,6 @@ def test_a_round_is_measured_and_its_model_kept_with_its_temperature(folder):
 
 
 def test_recalibration_without_validation_data_is_refused_before_anything_is_asked(folder):
-    with pytest.raises(InputError, match="recalibrate needs validation data"):
-        learner(folder / "run.db", recalibrate=True)
+    with pytest.raises(InputError, match="calibrate needs validation data"):
+        learner(folder / "run.db", calibrate=True)
     assert not (folder / "run.db").exists()

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 
 WAYS = {
     "scratch": {"budget": 7},
-    "warm": {"train": "warm"},
+    "warm": {"start": "warm"},
     "eager": {
         "budget": 6,
         "retrain_after": 1,
@@ -28,7 +28,7 @@ WAYS = {
         "select": "power",
         "posterior": {"name": "mc_dropout"},
     },
-    "recalibrated": {"budget": 7, "train": "warm", "validation": HELD},
+    "calibrated": {"budget": 7, "start": "warm", "validation": HELD},
     "balanced": {"budget": 7, "initial": {"per_class": 2, "labels": TRUTH}},
 }
 
@@ -37,7 +37,7 @@ STRIDE = {
     "scratch": 2,
     "warm": 5,
     "eager": 7,
-    "recalibrated": 7,
+    "calibrated": 7,
     "balanced": 7,
 }  # the slow proof below leaves out nothing
 
@@ -193,8 +193,8 @@ def test_other_given_weights_are_another_condition_only_where_training_starts_fr
         return other
 
     for way, segments in (("scratch", 1), ("given", 2), ("warm", 2)):
-        learner(folder / f"{way}.db", train=way).close()
-        with learner(folder / f"{way}.db", train=way, network=moved()) as run:
+        learner(folder / f"{way}.db", start=way).close()
+        with learner(folder / f"{way}.db", start=way, network=moved()) as run:
             assert run.status().segments == segments
 
 

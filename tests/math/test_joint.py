@@ -128,7 +128,7 @@ def test_coarse_gains_follow_the_joint_when_draws_are_nearly_told_apart():
     assert (gains(build(probs[:1]), probs[4:]) > 2 * exact).all()  # control: what was known before
 
 
-def test_a_joint_without_doubt_gains_nothing_and_extends():
+def test_a_joint_without_uncertainty_gains_nothing_and_extends():
     probs = torch.eye(4).double()[None]  # four draws, told apart by one label
     joint = build(probs)
     assert len(joint.mass) == 0

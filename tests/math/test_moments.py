@@ -43,14 +43,14 @@ def test_a_density_is_its_formula_at_a_known_place() -> None:
 
 def test_variances_add_up_to_the_variance_of_samples() -> None:
     moments = found(1, 5, 2)
-    doubt = variances(moments)
-    torch.testing.assert_close(doubt.total, doubt.epistemic + doubt.aleatoric)
+    uncertainty = variances(moments)
+    torch.testing.assert_close(uncertainty.total, uncertainty.epistemic + uncertainty.aleatoric)
     noise = torch.randn(400_000, 5, 2, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
     samples = (moments[0, ..., 0] + (moments[0, ..., 1] / 2).exp() * noise).flatten(0, 1)
-    torch.testing.assert_close(samples.var(dim=0), doubt.total[0], rtol=1e-2, atol=0)
+    torch.testing.assert_close(samples.var(dim=0), uncertainty.total[0], rtol=1e-2, atol=0)
 
 
-def test_one_draw_has_no_epistemic_doubt() -> None:
+def test_one_draw_has_no_epistemic_uncertainty() -> None:
     assert variances(found(3, 1, 2)).epistemic.abs().max() == 0
 
 

@@ -48,7 +48,7 @@ def test_the_discriminator_learns_as_a_task_with_one_tag():
     x = torch.cat([torch.rand(8, 1, 8, 8, generator=rng), torch.zeros(8, 1, 8, 8)])
     y = torch.cat([torch.ones(8, 1), torch.zeros(8, 1)])
     network = dcgan_discriminator(size=8, width=4)
-    training = aw.Training(epochs=30, batch=8, lr=0.01)
+    training = aw.Training(epochs=30, batch_size=8, lr=0.01)
     fitted = aw.fit(network, (x, y), posterior=aw.bbb(last=1), task="multilabel", training=training)
     real = aw.predict(fitted, x, draws=5).mean[..., 1]
     assert real[:8].min() > real[8:].max()

@@ -41,7 +41,7 @@ def test_an_encoder_that_is_not_frozen_learns():
 
 
 def test_first_both_learn_and_then_the_head_alone():
-    training = aw.Training(epochs=20, batch=8, lr=0.01)
+    training = aw.Training(epochs=20, batch_size=8, lr=0.01)
     first = aw.fit(network(frozen=False), sentences(), posterior=aw.point(), training=training)
     second = aw.fit(frozen(first.network), sentences(), posterior=aw.bbb(last=1), training=training)
     kept, after = first.network.encoder.embedding.weight, second.network.encoder.embedding.weight
@@ -62,7 +62,7 @@ def test_a_frozen_encoder_stays_in_eval_mode(mode):
 
 
 def test_dropout_in_a_frozen_encoder_is_not_drawn():
-    from askwise.bayes import dropout
+    from askwise.bayes.program import dropout
 
     encoder = nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.5))
     free = encoded(encoder, text_head(features=4), frozen=False)

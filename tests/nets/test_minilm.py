@@ -80,7 +80,7 @@ def test_the_length_of_the_rows_does_not_change_a_text():
 
 
 def test_the_encoder_is_part_of_the_graph():
-    from askwise.bayes.trace import tensors_of, trace
+    from askwise.bayes.program.trace import tensors_of, trace
 
     encoder = SentenceEncoder(Attention(), Letters()).eval()
     trace(encoder, tensors_of(encoder), encoder.tokens(["abc", "x"], length=4))

@@ -5,9 +5,10 @@ import torch
 from small_nets import EVERY
 from torch import Tensor
 
-from askwise.bayes import dropout, program
 from askwise.bayes.place import called_layers
-from askwise.bayes.program import plain_pass
+from askwise.bayes.program import build as program
+from askwise.bayes.program import dropout
+from askwise.bayes.program.build import plain_pass
 
 T = 3
 NO_LAYERS = ("dcgan_generator", "tiny_encoder")  # transposed convolutions and embeddings are not drawn
@@ -17,13 +18,13 @@ MASKED = [
 ]  # fmt: skip
 
 
-def passes(name: str, draws: dict[str, Tensor], sites=()) -> tuple[str, Tensor, Tensor]:
+def passes(name: str, draws: dict[str, Tensor], dropouts=()) -> tuple[str, Tensor, Tensor]:
     """The form that was chosen, its outputs, and those of plain passes."""
     network, inputs = EVERY[name].network(name), EVERY[name].inputs
-    made = program.build(network, inputs(1), draws, sites=sites, count=T, budget=2**26)
+    made = program.build(network, inputs(1), draws, dropouts=dropouts, count=T, budget=2**26)
     with torch.no_grad():
         found = made.bind(draws)(inputs(made.batch))
-    plain = [plain_pass(network, sites, draws, number, inputs(made.batch)) for number in range(T)]
+    plain = [plain_pass(network, dropouts, draws, number, inputs(made.batch)) for number in range(T)]
     return made.form, found, torch.stack(plain, dim=1)
 
 
@@ -34,8 +35,8 @@ def test_every_network_with_dropout_is_tried_here():
 
 @pytest.mark.parametrize("name", MASKED)
 def test_masks_give_the_outputs_of_plain_passes(name):
-    sites = dropout.find(EVERY[name].network(name), EVERY[name].inputs(1))
-    form, found, expected = passes(name, dropout.draw(sites, numbers=range(T), seed=1), sites)
+    dropouts = dropout.find(EVERY[name].network(name), EVERY[name].inputs(1))
+    form, found, expected = passes(name, dropout.draw(dropouts, numbers=range(T), seed=1), dropouts)
     torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-6)
     assert found.std(dim=1).max() > 1e-5  # a control: the draws do differ
     assert form in ("dense chain", "vmap")  # nothing falls back to a loop, not even unpooling

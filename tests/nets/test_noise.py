@@ -64,7 +64,7 @@ def test_it_serves_the_task_of_numbers_from_scratch_and_back_from_the_disk(tmp_p
     x = torch.rand(200, 1, generator=rng)
     y = 2 * x + 0.5 * torch.randn(200, 1, generator=rng)
     network = homoscedastic(mlp(1, 1, hidden=(8,), dropout=0.01), log_variance=3.0)
-    training = aw.Training(epochs=60, batch=50, lr=0.03)
+    training = aw.Training(epochs=60, batch_size=50, lr=0.03)
     fitted = aw.fit(
         network, (x, y), posterior=aw.mc_dropout(), task="regression", training=training, start="scratch"
     )

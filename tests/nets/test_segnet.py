@@ -61,7 +61,7 @@ def test_the_way_up_goes_to_where_the_maxima_were(monkeypatch):
 
 def test_it_learns_and_predicts_with_dropout():
     images, masks = aw.data.street_scenes(6, rng=torch.Generator().manual_seed(0), size=(16, 20))
-    training = aw.Training(epochs=15, batch=3, lr=0.01)
+    training = aw.Training(epochs=15, batch_size=3, lr=0.01)
     network = segnet_basic(width=4, classes=6, dropout=0.2)
     fitted = aw.fit(
         network, (images, masks), posterior=aw.mc_dropout(), task="segmentation", training=training

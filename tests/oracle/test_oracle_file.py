@@ -1,10 +1,10 @@
 import pytest
 
 from askwise.errors import InputError
-from askwise.oracle import File, known_labels, open_oracle
-from askwise.store.facts import CANNOT_TELL, SKIP, Question
+from askwise.oracle import File, Question, known_labels, open_oracle
+from askwise.store.facts import CANNOT_TELL, SKIP
 
-QUESTIONS = [Question(id=name, round=0, rank=0) for name in ("a", "b", "c", "d", "e")]
+QUESTIONS = [Question(id=name, row=0, name=name, round=0, rank=0) for name in ("a", "b", "c", "d", "e")]
 
 
 def test_csv_and_jsonl_answer_alike_and_leave_the_rest_open(tmp_path):
@@ -18,7 +18,9 @@ def test_csv_and_jsonl_answer_alike_and_leave_the_rest_open(tmp_path):
 
 def test_numbers_in_jsonl_are_classes_named_by_numbers(tmp_path):
     (tmp_path / "l.jsonl").write_text('{"id": 7, "label": 3}\n')
-    assert File(tmp_path / "l.jsonl", classes=10).answer([Question(id="7", round=0, rank=0)]) == {"7": "3"}
+    assert File(tmp_path / "l.jsonl", classes=10).answer(
+        [Question(id="7", row=0, name="7", round=0, rank=0)]
+    ) == {"7": "3"}
 
 
 @pytest.mark.parametrize(

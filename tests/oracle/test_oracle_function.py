@@ -1,11 +1,10 @@
 import pytest
 
 from askwise.errors import InputError
-from askwise.oracle import Function, open_oracle
+from askwise.oracle import Function, Question, open_oracle
 from askwise.oracle.function import OracleError
-from askwise.store.facts import Question
 
-QUESTIONS = [Question(id=name, round=0, rank=0) for name in ("a", "b", "c")]
+QUESTIONS = [Question(id=name, row=0, name=name, round=0, rank=0) for name in ("a", "b", "c")]
 
 
 def test_it_answers_one_question_at_a_time_and_none_means_not_yet():

@@ -1,11 +1,11 @@
 import pytest
 
 from askwise.errors import InputError
-from askwise.oracle import Simulated
-from askwise.store.facts import CANNOT_TELL, SKIP, Question
+from askwise.oracle import Question, Simulated
+from askwise.store.facts import CANNOT_TELL, SKIP
 
 TRUTH = {f"item-{number}": number % 4 for number in range(2000)}
-QUESTIONS = [Question(id=name, round=0, rank=0) for name in TRUTH]
+QUESTIONS = [Question(id=name, row=0, name=name, round=0, rank=0) for name in TRUTH]
 
 
 def test_without_faults_it_tells_the_truth():
@@ -52,4 +52,4 @@ def test_impossible_faults_are_refused(options, message):
 
 def test_an_item_without_a_label_is_named():
     with pytest.raises(InputError, match="no label for item 'x'"):
-        Simulated({}, classes=2).answer([Question(id="x", round=0, rank=0)])
+        Simulated({}, classes=2).answer([Question(id="x", row=0, name="x", round=0, rank=0)])

@@ -7,7 +7,7 @@ from askwise.report.side_by_side import Panel, save_side_by_side, side_by_side
 
 PANELS = [
     Panel("accuracy", {"point": [90.0, 92.0], "bbb": [95.0]}, write="{:.1f}"),
-    Panel("doubt", {"point": [0.9], "bbb": [0.8]}, second={"bbb": [0.7, 0.72]}),
+    Panel("uncertainty", {"point": [0.9], "bbb": [0.8]}, second={"bbb": [0.7, 0.72]}),
     Panel("seconds", {"point": [0.1, 0.2], "bbb": [40.0]}, log=True),
     Panel("parameters", {"point": [1000.0], "bbb": [300_000.0]}, log=True),
     Panel("only one", {"bbb": [1.0]}),

@@ -94,7 +94,7 @@ def test_the_first_pick_is_balds():
 
 
 def test_a_batch_has_no_duplicates_where_top_k_has():
-    """Seven copies of the most doubtful item, and others that teach something else."""
+    """Seven copies of the most uncertain item, and others that teach something else."""
     log_probs = brute_force.predictions(10, 8, 3, certain=1.0, seed=4)
     best = bald(log_probs).argmax()
     pool = torch.cat([log_probs, log_probs[best].expand(6, -1, -1)])
@@ -138,7 +138,7 @@ def test_sampled_picks_are_nearly_as_good_as_exact_ones():
     assert score(log_probs, sampled) > 0.98 * score(log_probs, exact)
 
 
-def test_saturation_is_said_and_doubt_left_over_is_not():
+def test_saturation_is_said_and_uncertainty_left_over_is_not():
     with pytest.warns(SaturationWarning, match=r"after 2 of 3 picks .* log\(8 draws\) = 2.08"):
         select("batchbald", log_probs=brute_force.predictions(30, 8, 4, certain=1.0, seed=2), count=3)
     select("batchbald", log_probs=linear(30, 8, 4, spread=0.2), count=3)  # warnings are errors here

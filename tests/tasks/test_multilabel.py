@@ -147,6 +147,6 @@ def test_tags_are_learned() -> None:
     fitted = aw.fit(
         aw.nets.mlp(6, 4, hidden=(32,)), (x[:200], y[:200]), task="multilabel", training=aw.Training(lr=1e-2)
     )
-    found = aw.measure(fitted, (x[200:], y[200:]), draws=20)
+    found = aw.evaluate(fitted, (x[200:], y[200:]), draws=20)
     assert found["f1_micro"] > 0.9
     assert found["top_1"] > 0.9

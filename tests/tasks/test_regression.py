@@ -108,7 +108,7 @@ def test_noise_of_any_kind_is_learned_and_scored_by_numbers() -> None:
         (x, y),
         posterior=aw.bbb(last=1),
         task="regression",
-        training=aw.Training(epochs=300, batch=400, lr=2e-2),
+        training=aw.Training(epochs=300, batch_size=400, lr=2e-2),
     )
     at = torch.tensor([[-1.0], [1.0]])
     noise = aw.predict(fitted, at, draws=20).aleatoric.sqrt().flatten().tolist()

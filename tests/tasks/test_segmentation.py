@@ -6,8 +6,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 import askwise as aw
-from askwise.bayes import stream
 from askwise.bayes.fitted import Fitted
+from askwise.bayes.program import stream
 from askwise.errors import InputError
 from askwise.tasks import segmentation
 
@@ -40,7 +40,7 @@ def fitted() -> Fitted:
         (images, truth),
         posterior=aw.mc_dropout(),
         task=segmentation(ignore=255),
-        training=aw.Training(epochs=60, batch=8, lr=2e-2),
+        training=aw.Training(epochs=60, batch_size=8, lr=2e-2),
         start="scratch",
     )
 
@@ -125,9 +125,9 @@ def test_what_a_mask_cannot_do_is_refused() -> None:
         segmentation().predictive(torch.zeros(2, 1, 3))
 
 
-def test_scenes_are_learned_and_the_doubt_is_per_pixel(fitted: Fitted) -> None:
+def test_scenes_are_learned_and_the_uncertainty_is_per_pixel(fitted: Fitted) -> None:
     images, truth = scenes(40)
-    found = aw.measure(fitted, (images[30:], truth[30:]), draws=10)
+    found = aw.evaluate(fitted, (images[30:], truth[30:]), draws=10)
     assert found["mean_iou"] > 0.8
     assert found["class_accuracy"] > 0.9
     prediction = aw.predict(fitted, images[30:], draws=10)
@@ -143,7 +143,7 @@ def test_reduction_by_rows_gives_what_whole_images_give(fitted: Fitted, acquire:
     images, truth = scenes(5)
     stored = aw.score(acquire, aw.log_probs(fitted, images, draws=7)).mean(dim=(1, 2))
     whole = aw.score_pool(fitted, images, acquire, draws=7)
-    measured = aw.measure(fitted, (images, truth), draws=7)
+    measured = aw.evaluate(fitted, (images, truth), draws=7)
     monkeypatch.setattr(
         stream, "BUDGET", 2_000_000
     )  # four bytes x 128 items x 7 draws x 3 x 12 x 10 and copies
@@ -152,6 +152,6 @@ def test_reduction_by_rows_gives_what_whole_images_give(fitted: Fitted, acquire:
     by_rows = aw.score_pool(fitted, images, acquire, draws=7)
     torch.testing.assert_close(by_rows, whole, rtol=1e-5, atol=1e-7)
     torch.testing.assert_close(by_rows, stored, rtol=1e-4, atol=1e-6)
-    again = aw.measure(fitted, (images, truth), draws=7)
+    again = aw.evaluate(fitted, (images, truth), draws=7)
     assert again.pop("nll") == pytest.approx(measured.pop("nll"), rel=1e-6)
     assert again == measured

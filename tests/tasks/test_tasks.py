@@ -99,7 +99,7 @@ def test_draws_are_averaged_before_the_logarithm(example) -> None:
     )
 
 
-def test_the_doubt_adds_up_and_every_item_gets_one_score(example) -> None:
+def test_the_uncertainty_adds_up_and_every_item_gets_one_score(example) -> None:
     task, outputs, _ = example
     one = task.summary(task.predictive(outputs[:, None] + torch.randn(1, 5, *[1] * (outputs.ndim - 1))))
     torch.testing.assert_close(one.total, one.epistemic + one.aleatoric)

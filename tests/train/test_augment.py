@@ -120,7 +120,7 @@ def test_augmented_learning_repeats_to_the_bit_and_does_not_move_the_order() -> 
         return inputs, labels
 
     def digest(augment, seed: int = 0) -> str:
-        how = aw.Training(epochs=2, batch=8, augment=augment)
+        how = aw.Training(epochs=2, batch_size=8, augment=augment)
         return aw.fit(network, (images, labels), posterior=aw.point(), training=how, seed=seed).digest()
 
     assert digest(("flip", "noise")) == digest(("flip", "noise")) != digest("flip")

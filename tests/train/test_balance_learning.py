@@ -23,7 +23,7 @@ def fitted(balance: str | None, *, seed: int = 0, epochs: int = 30) -> aw.Fitted
 @pytest.mark.parametrize("balance", ["weights", "resample"])
 def test_a_rare_class_is_found_again(balance: str) -> None:
     test = rare(2000, seed=1)
-    plain, balanced = (aw.measure(fitted(kind), test)["recall"] for kind in (None, balance))
+    plain, balanced = (aw.evaluate(fitted(kind), test)["recall"] for kind in (None, balance))
     assert plain[1] < 0.5
     assert balanced[1] > plain[1] + 0.25
     assert balanced[2] is None  # a class that is never seen is learned as such, and divides nothing by zero
@@ -53,4 +53,4 @@ def test_tags_are_resampled_by_the_rarest() -> None:
         network, (x, tags), posterior=aw.point(), task="multilabel", training=aw.Training(epochs=30, lr=1e-2)
     )
     balanced = aw.fit(network, (x, tags), posterior=aw.point(), task="multilabel", training=how)
-    assert aw.measure(balanced, (x, tags))["recall"][1] > aw.measure(plain, (x, tags))["recall"][1] + 0.25
+    assert aw.evaluate(balanced, (x, tags))["recall"][1] > aw.evaluate(plain, (x, tags))["recall"][1] + 0.25

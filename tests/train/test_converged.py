@@ -8,7 +8,7 @@ from torch import nn
 
 import askwise as aw
 from askwise.errors import InputError
-from askwise.loop.configs import training, training_table
+from askwise.train import as_training
 from askwise.train.converged import WINDOW, Ending, converged, last_epoch
 
 FALL = [math.exp(-epoch / 10) for epoch in range(200)]
@@ -84,7 +84,7 @@ def blobs(count: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
 def fitted(posterior, *, converged: float | None, epochs: int = 60, **options) -> aw.Fitted:
     torch.manual_seed(0)
     network = nn.Sequential(nn.Linear(3, 16), nn.ReLU(), nn.Dropout(0.1), nn.Linear(16, 3))
-    how = aw.Training(epochs=epochs, batch=30, lr=0.02, converged=converged)
+    how = aw.Training(epochs=epochs, batch_size=30, lr=0.02, converged=converged)
     return aw.fit(network, blobs(60, 0), posterior=posterior, training=how, **options)
 
 
@@ -154,9 +154,9 @@ def test_members_of_an_ensemble_may_end_at_different_epochs():
 
 
 def test_a_plan_can_say_it():
-    how = training({"epochs": 40, "converged": 0.01})
+    how = as_training({"epochs": 40, "converged": 0.01})
     assert how.converged == 0.01
-    assert training(training_table(how)) == how
+    assert as_training(how.options()) == how
 
 
 @pytest.mark.parametrize("wrong", [-0.1, 1.0, 1.5, float("nan"), float("inf")])

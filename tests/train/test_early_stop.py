@@ -56,8 +56,8 @@ def test_every_posterior_that_can_ends_early_where_it_only_overfits(name: str) -
     if name in ("point", "mc_dropout"):  # whose own mean is what was watched
         watched = [epoch["validation"] for epoch in early.history]
         assert (
-            aw.measure(early, noise(200, 1), draws=200)["nll"]
-            < aw.measure(whole, noise(200, 1), draws=200)["nll"]
+            aw.evaluate(early, noise(200, 1), draws=200)["nll"]
+            < aw.evaluate(whole, noise(200, 1), draws=200)["nll"]
         )
         assert watched.index(min(watched)) == len(watched) - 4  # three epochs of patience came after it
 

@@ -19,7 +19,7 @@ def visits(count: int, batch: int, seed: int, **options: int) -> list[list[int]]
         step,
         Plain([{"params": [weight]}], name="adam", lr=1e-3),
         data,
-        training=Training(epochs=2, batch=batch, **options),
+        training=Training(epochs=2, batch_size=batch, **options),
         rng=torch.Generator().manual_seed(seed),
         device=torch.device("cpu"),
     )
@@ -40,7 +40,7 @@ def test_the_order_follows_the_generator() -> None:
 
 def test_the_number_of_steps_is_known_beforehand() -> None:
     for count, batch in [(9, 4), (10, 4), (1, 4), (64, 64)]:
-        assert len(visits(count, batch, seed=0)) == Training(epochs=2, batch=batch).course(count).steps
+        assert len(visits(count, batch, seed=0)) == Training(epochs=2, batch_size=batch).course(count).steps
 
 
 def test_few_examples_are_passed_over_several_times_an_epoch() -> None:
@@ -57,7 +57,7 @@ def test_the_history_is_the_mean_over_examples() -> None:
         lambda inputs, labels, number: {"loss": inputs.mean() + 0 * weight.sum()},
         Plain([{"params": [weight]}], name="adam", lr=1e-3),
         data,
-        training=Training(epochs=1, batch=3),
+        training=Training(epochs=1, batch_size=3),
         rng=torch.Generator().manual_seed(0),
         device=torch.device("cpu"),
     )

@@ -127,9 +127,9 @@ def test_the_threads_of_a_training_follow_network_and_batch_alone() -> None:
     image, before = torch.zeros(1, 1, 28, 28), torch.get_num_threads()
     torch.set_num_threads(2)
     try:
-        assert training_threads(aw.nets.mlp(784, 10), image, Training(batch=64)) == 1
-        assert training_threads(aw.nets.gal_cnn(), image, Training(batch=64)) == 2
-        assert training_threads(aw.nets.gal_cnn(), image, Training(batch=2)) == 1
+        assert training_threads(aw.nets.mlp(784, 10), image, Training(batch_size=64)) == 1
+        assert training_threads(aw.nets.gal_cnn(), image, Training(batch_size=64)) == 2
+        assert training_threads(aw.nets.gal_cnn(), image, Training(batch_size=2)) == 1
     finally:
         torch.set_num_threads(before)
 

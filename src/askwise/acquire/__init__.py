@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import wraps
+from typing import Any, Literal, TypeAlias
 
 from torch import Tensor
 
@@ -43,8 +44,39 @@ ACQUISITIONS: dict[str, Acquisition] = {
 }
 
 
+Acquire: TypeAlias = str | Callable[..., SiteScores] | Acquisition
+"""An acquisition: its name, or a function from log-probabilities [N, T, *sites, C] to scores."""
+
+
+def as_acquisition(given: Acquire) -> tuple[str, Acquisition]:
+    """The name and record of an acquisition, given by its name, or as a function of log-probabilities."""
+    if isinstance(given, Acquisition):
+        return getattr(given.function, "__name__", "own score"), given
+    if callable(given):
+        return getattr(given, "__name__", "own score"), Acquisition(_checked(given))
+    return given, ACQUISITIONS[choose("acquisition", given, ACQUISITIONS)]
+
+
+def _checked(own: Callable[..., SiteScores]) -> Callable[..., SiteScores]:
+    """A score of one's own, refused where it does not give one number for each item."""
+
+    @wraps(own)
+    def scored(log_probs: Tensor, **options: Any) -> SiteScores:
+        found = own(log_probs, **options)
+        sizes = (log_probs.shape[:1], (*log_probs.shape[:1], *log_probs.shape[2:-1]))
+        if not isinstance(found, Tensor) or found.shape not in sizes:
+            what = list(found.shape) if isinstance(found, Tensor) else type(found).__name__
+            raise InputError(
+                f"the score {own.__name__!r} must give a tensor [{len(log_probs)}], one number for each "
+                f"item, and gave {what}"
+            )
+        return found
+
+    return scored
+
+
 def score(
-    name: str,
+    acquire: Acquire,
     log_probs: Tensor | None = None,
     *,
     ids: Sequence[str] | Sequence[int] | None = None,
@@ -52,12 +84,13 @@ def score(
     targets: Tensor | None = None,
     **options: Any,
 ) -> SiteScores:
-    """The score of every item and site [N, *sites] under a named acquisition; higher = ask first.
+    """The score of every item and site [N, *sites] under an acquisition; higher = ask first.
 
-    `ids` and `seed` matter to `random` alone, `targets` to `epig` alone; the scores of numbers take
-    moments [N, T, D, 2] where the others take log-probabilities.
+    `acquire` is a name or a function from log-probabilities [N, T, *sites, C] to scores. `ids` and
+    `seed` matter to `random` alone, `targets` to `epig` alone; the scores of numbers take moments
+    [N, T, D, 2] where the others take log-probabilities.
     """
-    acquisition = ACQUISITIONS[choose("acquisition", name, ACQUISITIONS)]
+    name, acquisition = as_acquisition(acquire)
     check_options(f"acquisition {name!r}", acquisition.function, options, given=("seed", "targets"))
     if targets is not None and acquisition.needs != "targets":
         raise InputError(f"acquisition {name!r} takes no targets; only epig does")

@@ -1,1 +1,1 @@
-"""Networks with doubt in them: where it sits, how it is learned, and the one way to predict."""
+"""Networks with uncertainty in them: where it sits, how it is learned, and the one way to predict."""

@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 
 from askwise.bayes.fitted import Fitted
-from askwise.bayes.posteriors import bbb, home
-from askwise.bayes.stream import blocks
-from askwise.bayes.trace import outputs_of, tensors_of
+from askwise.bayes.posteriors import WeightByWeight
+from askwise.bayes.program.stream import blocks
+from askwise.bayes.program.trace import outputs_of, tensors_of
 from askwise.errors import InputError, above_zero
 from askwise.math import gaussian
 from askwise.tasks import Task
@@ -42,7 +42,7 @@ class Elbo:
 
 def measurable(fitted: Fitted) -> bool:
     """Whether a model's posterior is one of independent Gaussians, and so has an ELBO in this sense."""
-    return hasattr(home(fitted.posterior), "std") and not fitted.posterior.dropout
+    return isinstance(fitted.posterior, WeightByWeight) and not fitted.posterior.dropout
 
 
 def elbo(
@@ -53,34 +53,24 @@ def elbo(
     The prior of every Gaussian weight is N(0, prior_std^2), by default the posterior's own. What is
     deterministic counts nothing in the KL. The likelihood is that of the task, at kl_weight 1.
     """
-    if not measurable(fitted):
+    posterior = fitted.posterior
+    if not isinstance(posterior, WeightByWeight) or not measurable(fitted):
         raise InputError(
             "the ELBO is measured for independent Gaussians without dropout (bbb, vogn, ivon), "
             f"and this is {fitted.posterior}"
         )
     means = {name: tensor.detach() for name, tensor in tensors_of(fitted.network).items()}
-    stds: dict[str, Tensor] = home(fitted.posterior).std(fitted.posterior, means, fitted.state)
+    stds = posterior.stds(means, fitted.state)
     kl = 0.0
     for name, std in stds.items():
-        prior = (
-            _prior_std(fitted, means[f"{name.rpartition('.')[0]}.weight"]) if prior_std is None else prior_std
-        )
+        layer = name.rpartition(".")[0]
+        prior = posterior.prior_of(means[f"{layer}.weight"]) if prior_std is None else prior_std
         kl += gaussian.kl(means[name].double(), std.double(), above_zero("prior_std", prior)).item()
     likely = _expected(fitted, data, draws=draws, seed=seed)
     known = ~likely.isnan()
     if not known.any():
         raise InputError("every label is unknown, so there is nothing to measure on")
     return Elbo(likely.nansum().item(), kl, int(known.sum()))
-
-
-def _prior_std(fitted: Fitted, weight: Tensor) -> float:
-    """The posterior's own prior of a layer with this weight."""
-    config: Any = fitted.posterior
-    if isinstance(config, bbb.Config):
-        if config.prior != "gaussian":
-            raise InputError(f"a bound needs a prior that integrates, not {config.prior}; give prior_std")
-        return bbb.prior_std(config, weight)
-    return float(config.prior_std)
 
 
 def _expected(fitted: Fitted, data: Any, *, draws: int, seed: int) -> Tensor:

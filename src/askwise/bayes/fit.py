@@ -1,4 +1,4 @@
-"""From a network and labels to a network with doubt."""
+"""From a network and labels to a network that knows its uncertainty."""
 
 import copy
 from collections.abc import Sequence
@@ -8,11 +8,11 @@ from typing import Any, Literal
 import torch
 from torch import nn
 
-from askwise.bayes.fitted import Fitted
-from askwise.bayes.learning import Job, Learned, State
-from askwise.bayes.posteriors import Config, bbb, home
+from askwise.bayes.fitted import Fitted, as_network
+from askwise.bayes.learning import Job, State
+from askwise.bayes.posteriors import Posterior, as_posterior
+from askwise.bayes.program.trace import outputs_of
 from askwise.bayes.reset import reset
-from askwise.bayes.trace import outputs_of
 from askwise.errors import InputError, choose
 from askwise.tasks import Task, named
 from askwise.train import Training, examples
@@ -23,7 +23,7 @@ def fit(
     network: nn.Module,
     data: Any,
     *,
-    posterior: Config | None = None,
+    posterior: Posterior | str = "bbb",
     task: str | Task = "classification",
     training: Training | None = None,
     start: Fitted | Literal["given", "scratch"] = "given",
@@ -33,20 +33,20 @@ def fit(
     validation: Any = None,
     progress: Follow = False,
 ) -> Fitted:
-    """The network with a posterior learned from `data`: a pair (x, y) or a torch Dataset of pairs.
+    """The network with a posterior learned from `data`: (x, y), or a Dataset or DataLoader of pairs.
 
     `network` itself is left as it is. Items whose label is to be ignored are left out: they count in
     no number of labels. Learning starts from the network's weights as given, from new ones
     ("scratch", drawn from the seed; frozen parameters stay), or goes on from an earlier Fitted:
     its weights and what its posterior keeps (vogn and ivon keep their averages and step counts, Adam's
-    are begun anew). `posterior` is bbb(last=1) by default. `validation`, a pair or Dataset like `data`, is
+    are begun anew). `posterior` is a record or a name. `validation`, a pair or Dataset like `data`, is
     not learned from: a training with patience ends by it, and laplace chooses its prior by it.
     """
-    config = posterior if posterior is not None else bbb.Config(last=1)
-    file, kind, labelled = home(config), named(task), examples(data, ids=ids)
-    own, state = _start(network, start, config, seed)
-    place = _device(device)
+    config, kind, labelled = as_posterior(posterior), named(task), examples(data, ids=ids)
+    place = as_device(device)
+    own, state = _start(as_network(network), start, config, seed)
     own.to(place)
+    labelled = labelled.like(own)
     outputs = outputs_of(own, labelled.first.to(place))
     kind.predictive(outputs.unsqueeze(1))
     shape, how = tuple(outputs.shape[1:]), training or Training()
@@ -59,15 +59,16 @@ def fit(
     chances = kind.chances(labels) if how.balance == "resample" else None
     weights = kind.class_weights(labels, shape) if how.balance == "weights" else None
     labelled = replace(labelled, labels=labels, chances=chances)
-    held = None if validation is None else examples(validation)
+    held = None if validation is None else examples(validation).like(own)
     held = None if held is None else replace(held, labels=kind.labels(held.labels, shape))
     job = Job(labelled, kind, how, seed, place, progress, state, start == "scratch", weights, held)
-    learned: Learned = file.fit(own, config, job)
+    learned = config.fit(own, job)
     own.to(memory_format=torch.contiguous_format)  # type: ignore[call-overload]
-    return Fitted(own.eval(), config, kind, learned.state, learned.history)
+    item = tuple(labelled.first.shape[1:])
+    return Fitted(own.eval(), config, kind, learned.state, learned.history, item_shape=item)
 
 
-def _start(network: nn.Module, start: Fitted | str, config: Config, seed: int) -> tuple[nn.Module, State]:
+def _start(network: nn.Module, start: Fitted | str, config: Posterior, seed: int) -> tuple[nn.Module, State]:
     """A network of our own to learn with, and the posterior's state to go on from."""
     if isinstance(start, Fitted):
         if type(start.posterior) is not type(config):
@@ -81,10 +82,20 @@ def _start(network: nn.Module, start: Fitted | str, config: Config, seed: int) -
     return own, {}
 
 
-def _device(name: str) -> torch.device:
+def as_device(name: str) -> torch.device:
+    """The device of that name, if this machine has it; `auto` is CUDA where there is some."""
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
-        return torch.device(name)
+        device = torch.device(name)
     except RuntimeError as error:
         raise InputError(f"unknown device {name!r}; use auto, cpu or cuda") from error
+    if device.type not in ("cpu", "cuda", "mps"):
+        raise InputError(f"device {name!r} cannot compute; use auto, cpu or cuda")
+    try:
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise InputError(
+            f"device {name!r} is not available: torch finds none on this machine; use device='auto' or 'cpu'"
+        ) from error
+    return device

@@ -4,7 +4,8 @@ import copy
 import hashlib
 import json
 import os
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,15 @@ from torch import Tensor, nn
 
 from askwise import nets
 from askwise.bayes.learning import State
-from askwise.bayes.posteriors import POSTERIORS, Config
-from askwise.bayes.program import Program
+from askwise.bayes.place import KINDS
+from askwise.bayes.posteriors import POSTERIORS, Posterior
+from askwise.bayes.posteriors.gaussian_weights import learned_by
+from askwise.bayes.program.build import Program
 from askwise.errors import CorruptError, InputError, above_zero, choose
-from askwise.tasks import TASKS, Task
+from askwise.tasks import TASKS, Task, named
 from askwise.train import History
 
-_FORMAT = 1
+_FORMAT = 2
 _WEIGHTS, _RECORD, _MANIFEST = "weights.safetensors", "model.json", "manifest.json"
 
 
@@ -29,12 +32,18 @@ class Fitted:
     """A trained network, its posterior and task; it does not change when it predicts."""
 
     network: nn.Module
-    posterior: Config
+    posterior: Posterior
     task: Task
     state: State
     history: History = field(repr=False)
     temperature: float = 1.0
-    """Probabilities of every draw are raised to the power 1 / temperature; `recalibrate` chooses it."""
+    """Probabilities of every draw are raised to the power 1 / temperature; `calibrate` chooses it."""
+    classes: tuple[str, ...] = ()
+    """Names of the classes in the order of the outputs, where they are known."""
+    item_shape: tuple[int, ...] = ()
+    """The shape of one item."""
+    preparation: Mapping[str, Any] = field(default_factory=dict)
+    """How items were read: what pictures were brought to, which encoder texts went through."""
     programs: dict[Any, Program] = field(default_factory=dict, repr=False, compare=False)
     """How to predict on items of each shape: a cache, made when first needed."""
 
@@ -45,6 +54,19 @@ class Fitted:
     def __getstate__(self) -> dict[str, Any]:
         """All but the programs, which another process makes for itself."""
         return {**vars(self), "programs": {}}
+
+    @classmethod
+    def of(
+        cls, network: nn.Module, optimizer: object = None, *, task: str | Task = "classification"
+    ) -> "Fitted":
+        """A network trained in a loop of one's own as a model that predicts and scores.
+
+        An optimizer of `aw.optim` knows the deviations of the weights; with any other, or none, the
+        model is `point`: one network without uncertainty in its weights.
+        """
+        own = copy.deepcopy(as_network(network)).eval()
+        posterior, state = learned_by(as_network(network), optimizer)
+        return cls(own, posterior, named(task), state, ())
 
     def tensors(self) -> dict[str, Tensor]:
         """Every stored tensor by name: the network's own and the posterior's."""
@@ -71,11 +93,14 @@ class Fitted:
         (home / _MANIFEST).unlink(missing_ok=True)  # half a model must not look like a whole one
         record = {
             "format": _FORMAT,
-            "posterior": {"name": self.posterior.name, "options": asdict(self.posterior)},
+            "posterior": {"name": self.posterior.name, "options": self.posterior.options()},
             "task": {"name": self.task.name, "options": self.task.options},
             "network": getattr(self.network, "recipe", None),
             "history": self.history,
             "temperature": self.temperature,
+            "classes": list(self.classes),
+            "item_shape": list(self.item_shape),
+            "preparation": dict(self.preparation),
         }
         # A copy each: tied tensors share memory, which safetensors refuses.
         tensors = {name: t.detach().cpu().contiguous().clone() for name, t in self.tensors().items()}
@@ -87,6 +112,30 @@ class Fitted:
             _write(home / name, content)
         sums = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
         _write(home / _MANIFEST, json.dumps(sums, indent=1).encode())
+
+
+def as_network(network: object) -> nn.Module:
+    """The network; a single layer becomes a network of one, and what is no network is refused."""
+    if isinstance(network, type) and issubclass(network, nn.Module):
+        raise InputError(
+            f"network is the class {network.__name__}; pass an instance: {network.__name__}(...)"
+        )
+    if not isinstance(network, nn.Module):
+        raise InputError(f"network must be a torch module (nn.Module), not {type(network).__name__}")
+    lazy = [name for name, p in network.named_parameters() if isinstance(p, nn.UninitializedParameter)]
+    if lazy:
+        raise InputError(
+            f"{lazy[0]} of the network has no shape yet; run it once on an item before you pass it"
+        )
+    return nn.Sequential(network) if isinstance(network, KINDS) else network
+
+
+def as_fitted(model: object) -> "Fitted":
+    """The model; a plain network has learned nothing yet and is refused."""
+    if isinstance(model, Fitted):
+        return model
+    found = "a plain network" if isinstance(model, nn.Module) else f"a {type(model).__name__}"
+    raise InputError(f"a fitted model is wanted, not {found}; make one with aw.fit(network, data)")
 
 
 def load(folder: str | Path, *, network: nn.Module | None = None) -> Fitted:
@@ -105,6 +154,7 @@ def load(folder: str | Path, *, network: nn.Module | None = None) -> Fitted:
                 f"{home} holds a network of your own; pass it: aw.load({str(home)!r}, network=...)"
             )
         network = nets.build(record["network"]["name"], **record["network"]["options"])
+    network = as_network(network)
     tensors = safetensors.torch.load(files[_WEIGHTS])
     own = {k.removeprefix("network."): t for k, t in tensors.items() if k.startswith("network.")}
     state = {k.removeprefix("posterior."): t for k, t in tensors.items() if k.startswith("posterior.")}
@@ -112,11 +162,14 @@ def load(folder: str | Path, *, network: nn.Module | None = None) -> Fitted:
     task = TASKS[choose("task", record["task"]["name"], TASKS)](**record["task"]["options"])
     return Fitted(
         _filled(network, own, home),
-        posterior.Config(**record["posterior"]["options"]),
+        posterior(**record["posterior"]["options"]),
         task,
         state,
         tuple(record["history"]),
-        record.get("temperature", 1.0),  # models from before there was one have none
+        record["temperature"],
+        classes=tuple(record["classes"]),
+        item_shape=tuple(record["item_shape"]),
+        preparation=record["preparation"],
     )
 
 

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import Parameter
 from torch.utils.flop_counter import FlopCounterMode
 
-from askwise.bayes import layout
+from askwise.bayes.program import trace
 from askwise.engine.threads import threads
 from askwise.errors import InputError
 from askwise.seeding import derive, generator
@@ -178,7 +178,7 @@ def training_threads(network: nn.Module, example: Tensor, training: Training) ->
     finally:
         for module, mode in modes.items():
             module.training = mode
-    small = counter.get_total_flops() * training.batch < _LARGE
+    small = counter.get_total_flops() * training.batch_size < _LARGE
     return 1 if small else torch.get_num_threads()
 
 
@@ -224,6 +224,6 @@ def _prepare(job: Job, channels_last: bool) -> Callable[[Tensor, Tensor], tuple[
     def prepare(inputs: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
         if choice is not None:
             inputs, labels = augmented(choice, inputs, labels, rng)
-        return layout.channels_last(inputs) if channels_last else inputs, labels
+        return trace.channels_last(inputs) if channels_last else inputs, labels
 
     return prepare

@@ -1,14 +1,15 @@
-"""Which layers of a network get doubt: chosen by position or name, on any network."""
+"""Which layers of a network get uncertainty: chosen by position or name, on any network."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from torch import Tensor, nn
 
-from askwise.bayes.trace import call, predicting, tensors_of
+from askwise.bayes.program.trace import call, predicting, tensors_of
 from askwise.errors import InputError, choose, positive
 
 KINDS = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
+"""Layers that can be Bayesian."""
 
 
 def called_layers(network: nn.Module, inputs: Tensor) -> dict[str, nn.Module]:
@@ -60,8 +61,6 @@ def placement(
 
 def refuse_shared(network: nn.Module, name: str) -> None:
     """An error if the layer's weights cannot be drawn by its own name alone."""
-    if name == "":
-        raise InputError("the network is a single layer; put it into nn.Sequential to make it Bayesian")
     layer = network.get_submodule(name)
     own = dict(layer.named_parameters())
     if set(own) - {"weight", "bias"}:

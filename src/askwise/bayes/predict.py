@@ -7,20 +7,20 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from askwise import acquire as acquisitions
-from askwise.bayes.fitted import Fitted
+from askwise.acquire import ACQUISITIONS, Acquire, Acquisition, as_acquisition, score
+from askwise.bayes.fitted import Fitted, as_fitted
 from askwise.bayes.place import called_layers
-from askwise.bayes.program import BATCH
-from askwise.bayes.stream import Inputs, Ready, Reduction, check_inputs, stream, take
-from askwise.bayes.stream import tempered as tempered
-from askwise.bayes.trace import call, predicting, tensors_of
+from askwise.bayes.program.build import BATCH
+from askwise.bayes.program.stream import Block, Ready, Reduction, stream, take
+from askwise.bayes.program.trace import call, predicting, tensors_of
 from askwise.engine import Engine
-from askwise.errors import InputError, check_options, choose
+from askwise.errors import InputError, check_options
+from askwise.inputs import Inputs, as_rows
 from askwise.tasks import Prediction, Task
 from askwise.train.progress import Follow
 from askwise.types import Features, LogProbs, Moments, Scores
 
-_WHOLE = Reduction(lambda found: (found,), whole=True)
+_WHOLE = Reduction(lambda block: (block.found,), whole=True)
 
 
 def log_probs(
@@ -30,7 +30,7 @@ def log_probs(
 
     T is `draws`, and at most the number of members where the posterior is an ensemble.
     """
-    _check_supplies(fitted.task, "log_probs", otherwise="aw.moments")
+    _check_supplies(as_fitted(fitted).task, "log_probs", otherwise="aw.moments")
     return stream(fitted, inputs, _WHOLE, draws=draws, seed=seed, engine=engine)[0]
 
 
@@ -41,7 +41,7 @@ def moments(
 
     T is `draws`, and at most the number of members where the posterior is an ensemble.
     """
-    _check_supplies(fitted.task, "moments", otherwise="aw.log_probs")
+    _check_supplies(as_fitted(fitted).task, "moments", otherwise="aw.log_probs")
     return stream(fitted, inputs, _WHOLE, draws=draws, seed=seed, engine=engine)[0]
 
 
@@ -54,10 +54,10 @@ def predict(
     engine: Engine | None = None,
     progress: Follow = False,
 ) -> Prediction:
-    """The mean prediction of every item and what is doubtful in it."""
+    """The mean prediction of every item, with its total, epistemic and aleatoric uncertainty."""
 
-    def reduce(found: Tensor) -> tuple[Tensor, ...]:
-        one = fitted.task.summary(found)
+    def reduce(block: Block) -> tuple[Tensor, ...]:
+        one = fitted.task.summary(block.found)
         return one.mean, one.total, one.epistemic, one.aleatoric
 
     kept = Reduction(reduce)
@@ -67,7 +67,7 @@ def predict(
 def score_pool(
     fitted: Fitted,
     inputs: Inputs,
-    acquire: str,
+    acquire: Acquire,
     *,
     draws: int = 100,
     seed: int = 0,
@@ -85,10 +85,8 @@ def score_pool(
     `draw="logits"` a Gaussian last layer is integrated item by item in closed form: faster where it
     has many inputs. The engine (by default all cores) decides where it is computed, never what.
     """
-    if acquisitions.ACQUISITIONS[choose("acquisition", acquire, acquisitions.ACQUISITIONS)].needs == "ids":
-        return acquisitions.score(
-            acquire, ids=range(len(inputs)) if ids is None else ids, seed=seed, **options
-        )
+    if as_acquisition(acquire)[1].needs == "ids":
+        return score(acquire, ids=range(len(as_rows(inputs))) if ids is None else ids, seed=seed, **options)
     choices = {"draws": draws, "seed": seed, "draw": draw, **options}
     kept = scoring(fitted, acquire, targets=targets, engine=engine, **choices)
     told: dict[str, Any] = {"progress": progress, "doing": "scoring"}
@@ -105,7 +103,7 @@ def scorer(
 
 def scoring(
     fitted: Fitted,
-    acquire: str,
+    acquire: Acquire,
     *,
     draws: int,
     seed: int,
@@ -115,40 +113,39 @@ def scoring(
     **options: Any,
 ) -> Reduction:
     """What an acquisition keeps of a model's predictions: one score per item."""
-    acquisition = acquisitions.ACQUISITIONS[acquire]
-    _check_acquisition(fitted.task, acquire)
+    name, acquisition = as_acquisition(acquire)
+    _check_acquisition(as_fitted(fitted).task, name, acquisition)
     if acquisition.needs == "targets":
         if draw == "logits":
-            raise InputError(f"acquisition {acquire!r} looks at two items at a time; draw weights for it")
+            raise InputError(f"acquisition {name!r} looks at two items at a time; draw weights for it")
         if targets is None:
-            raise InputError(f"acquisition {acquire!r} needs targets: the inputs to predict well")
+            raise InputError(f"acquisition {name!r} needs targets: the inputs to predict well")
         options["targets"] = log_probs(fitted, targets, draws=draws, seed=seed, engine=engine)
     elif targets is not None:
-        raise InputError(f"acquisition {acquire!r} takes no targets; only epig does")
-    check_options(f"acquisition {acquire!r}", acquisition.function, options, given=("seed",))
+        raise InputError(f"acquisition {name!r} takes no targets; only epig does")
+    check_options(f"acquisition {name!r}", acquisition.function, options, given=("seed",))
     known = signature(acquisition.function).parameters
-    options = {name: value for name, value in fitted.task.scoring.items() if name in known} | options
+    options = {key: value for key, value in fitted.task.scoring.items() if key in known} | options
 
-    def reduce(found: Tensor) -> tuple[Tensor]:
-        return (acquisition.function(found, **options),)
+    def reduce(block: Block) -> tuple[Tensor]:
+        return (acquisition.function(block.found, **options),)
 
     return Reduction(reduce, finish=fitted.task.per_item, draw=draw)
 
 
 def features(fitted: Fitted, inputs: Inputs) -> Features:
     """What the last layer sees of every item [N, D], under the mean weights."""
-    check_inputs(inputs)
-    network = fitted.network
-    last = list(called_layers(network, take(fitted, inputs, 0, 1)).values())[-1]
+    rows, network = as_rows(inputs), as_fitted(fitted).network
+    last = list(called_layers(network, take(fitted, rows, 0, 1)).values())[-1]
     seen: list[Tensor] = []
     hook = last.register_forward_pre_hook(lambda _, args: seen.append(args[0].flatten(1)))
     try:
         with predicting(network, dropout=False):
-            for start in range(0, len(inputs), BATCH):
-                call(network, tensors_of(network), take(fitted, inputs, start, start + BATCH, pad=BATCH))
+            for start in range(0, len(rows), BATCH):
+                call(network, tensors_of(network), take(fitted, rows, start, start + BATCH, pad=BATCH))
     finally:
         hook.remove()
-    return torch.cat(seen)[: len(inputs)]
+    return torch.cat(seen)[: len(rows)]
 
 
 def _check_supplies(task: Task, wanted: str, *, otherwise: str) -> None:
@@ -156,9 +153,9 @@ def _check_supplies(task: Task, wanted: str, *, otherwise: str) -> None:
         raise InputError(f"the task {task.name!r} supplies {task.supplies}, not {wanted}; use {otherwise}")
 
 
-def _check_acquisition(task: Task, name: str) -> None:
+def _check_acquisition(task: Task, name: str, acquisition: Acquisition) -> None:
     """An error if the acquisition cannot score what the task predicts."""
     kinds = ("moments",) if task.supplies == "moments" else ("log_probs", "targets")
-    if acquisitions.ACQUISITIONS[name].needs not in kinds:
-        fit = [k for k, a in acquisitions.ACQUISITIONS.items() if a.needs in ("ids", *kinds)]
+    if acquisition.needs not in kinds:
+        fit = [k for k, a in ACQUISITIONS.items() if a.needs in ("ids", *kinds)]
         raise InputError(f"{name} does not score the task {task.name!r}; choose one of: {', '.join(fit)}")

@@ -43,7 +43,10 @@ def demo(
     """
     from dataclasses import replace
 
-    from askwise.demo import DEFAULT, PROTOCOL, Job, News, outcome, run_all
+    from askwise.demo import DEFAULT, PROTOCOL, Job, outcome, runs
+    from askwise.engine import Local
+    from askwise.runs.build import SIMULATED
+    from askwise.runs.many import run_all
 
     started = perf_counter()
     protocol = PROTOCOL if budget is None else replace(PROTOCOL, budget=budget)
@@ -53,16 +56,11 @@ def demo(
         for name in methods
         for seed in seeds(seeds_)
     ]
-    for job in jobs:
-        protocol.plan(job.method, job.seed)  # refused now, not in another process
+    wanted = runs(protocol, jobs)
     out.mkdir(parents=True, exist_ok=True)
-    names = {job: f"{job.method}, seed {job.seed}" for job in jobs}
-    with bars(dict.fromkeys(names.values(), protocol.budget)) as tell:
-
-        def show(news: News) -> None:
-            tell(names[news.job], news.labels, news.accuracy)
-
-        run_all(protocol, jobs, processes=processes, tell=show)
+    with bars(dict.fromkeys((job.name for job in jobs), protocol.budget)) as tell:
+        engine = Local(processes=processes and min(processes, len(jobs)))
+        run_all(wanted, engine, source=SIMULATED, on_round=tell, progress=tell.doing)
     found = outcome(protocol, jobs, page=out / "report.html")
     found["seconds"] = round(perf_counter() - started, 3)
     if json:

@@ -18,22 +18,20 @@ def check(
     json: AsJson = False,
 ) -> None:
     """Refuse a plan that cannot run, or print and explain its choices."""
-    from askwise.loop.configs import posterior, training
     from askwise.loop.plan import Plan
-    from askwise.planned import check_initial, read_plan
     from askwise.report.wording import flat
+    from askwise.runs.build import check
+    from askwise.runs.material import read_plan
 
     found = read_plan(plan, overrides=set_ or ())
-    posterior(found.posterior)
-    training(found.training)
-    known = check_initial(found, data_dir=data)
+    known = check(found, data_dir=data, folder=plan.parent)
     values = found.model_dump(mode="json")
     if json:
         print_json(values)
         return
     for key, field in Plan.model_fields.items():
         for name, value in flat({key: values[key]}):
-            if not name.endswith((".use", ".sha256", ".ids")):
+            if not name.endswith((".sha256", ".ids")):
                 typer.echo(f"{name:<28} {value:<24} {field.description if name == key else ''}".rstrip())
     answers = "" if known else " --oracle labels.csv"  # the initial set is chosen by labels
     typer.echo(f"{plan} can run: askwise run {plan}{answers}")

@@ -2,13 +2,15 @@
 
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from askwise.cli.live import bars
 from askwise.cli.options import AsJson, DataDir, Settings, print_json, seeds
-from askwise.errors import InputError
+
+if TYPE_CHECKING:
+    from askwise.runs.one import Ended, Run
 
 
 def run(
@@ -40,11 +42,12 @@ def run(
     Several runs go side by side, by default one on each core; with engine = "ray" in the first plan, on
     a cluster.
     """
-    from askwise.cli.fan_out import Run, run_all
     from askwise.cli.stores import store_path
     from askwise.engine import kept, open_engine
     from askwise.loop.plan import make
-    from askwise.planned import material, read_plan
+    from askwise.runs.many import run_all
+    from askwise.runs.material import material, read_plan
+    from askwise.runs.one import Run
 
     started = perf_counter()
     wanted = [*(set_ or ()), *([f"engine_options.processes={processes}"] if processes else ())]
@@ -54,23 +57,37 @@ def run(
         known = material(whole, data_dir=data)
         for seed in [None] if seeds_ is None else seeds(seeds_):
             one = whole if seed is None else make({**whole.model_dump(), "seed": seed})
-            runs.append(Run(one, known, store_path(path, whole, seed=seed)))
-    _refuse_same([run.store for run in runs])
+            runs.append(Run(one, known, store_path(path, whole, seed=seed), path.parent))
     engine = open_engine(runs[0].plan.engine, **runs[0].plan.engine_options)
-    with bars({str(run.store): run.plan.budget for run in runs}) as tell, kept(engine):
-        found = run_all(runs, engine, source=oracle, tell=tell, exact=exact)
+    with bars({run.name: run.plan.budget for run in runs}) as tell, kept(engine):
+        ended = run_all(runs, engine, source=oracle, exact=exact, on_round=tell, progress=tell.doing)
+    found = [_summary(run, end) for run, end in zip(runs, ended, strict=True)]
     if json:
         print_json({"runs": found, "seconds": round(perf_counter() - started, 3)})
         return
-    for result in found:
+    for result, end in zip(found, ended, strict=True):
         typer.echo(_line(result))
+        for question in end.questions:
+            guess = f" (guess: {question.guess})" if question.guess else ""
+            typer.echo(
+                f"  {question.id}" + (f"  {question.name}" if question.name != question.id else "") + guess
+            )
     typer.echo(f"report: askwise report {' '.join(str(run.store) for run in runs)}")
 
 
-def _refuse_same(stores: list[Path]) -> None:
-    for store in stores:
-        if stores.count(store) > 1:
-            raise InputError(f"two of the runs are kept in {store}; give their plans different stores")
+def _summary(run: "Run", ended: "Ended") -> dict[str, Any]:
+    """How a run ended and its curve, as a script reads them."""
+    from askwise.report.past import past
+    from askwise.report.summary import of_run
+    from askwise.store import open_store
+
+    store = open_store(run.store, read_only=True)
+    try:
+        curve = of_run(past(store))
+    finally:
+        store.close()
+    told = {"store": str(run.store), "seed": run.plan.seed, "budget": run.plan.budget}
+    return {**told, **ended.as_json(), **curve}
 
 
 def _line(result: dict[str, Any]) -> str:

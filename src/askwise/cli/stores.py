@@ -6,8 +6,8 @@ from pathlib import Path
 
 from askwise.errors import AskwiseError, InputError
 from askwise.loop.plan import Plan
-from askwise.planned import material, read_plan
 from askwise.pool import Pool
+from askwise.runs.material import material, read_plan
 from askwise.store import Store, open_store
 
 

@@ -1,4 +1,4 @@
-"""Every posterior on one data set: how right it is, how well calibrated, how doubtful, how fast."""
+"""Every posterior on one data set: how right it is, how well calibrated, how uncertain, how fast."""
 
 from askwise.compare.outcome import COLUMNS, cells, notes, outcome, write
 from askwise.compare.protocol import DATA, Protocol, make

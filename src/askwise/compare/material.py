@@ -6,12 +6,13 @@ from pathlib import Path
 from jaxtyping import Float, Int64
 from torch import Tensor, nn
 
-from askwise import nets, planned
+from askwise import nets
 from askwise.compare.ood import ood_items
 from askwise.compare.protocol import Protocol
 from askwise.data import load
 from askwise.errors import InputError
 from askwise.loop.plan import make
+from askwise.runs.build import network as sized_network
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ def material(protocol: Protocol, *, data_dir: str | Path | None = None) -> Mater
 def network(protocol: Protocol, items: Material) -> nn.Module:
     """The protocol's network, as large as the images and classes need it."""
     plan = make({"classes": items.classes, "network": protocol.network})
-    sized = planned.network(plan, items.train[0][0])
+    sized = sized_network(plan, items.train[0][0])
     if not protocol.network_options:
         return sized
     recipe: nets.Recipe = vars(sized)["recipe"]

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from askwise.bayes.posteriors import POSTERIORS, Config
+from askwise.bayes.posteriors import POSTERIORS, Posterior, as_posterior
 from askwise.compare.ood import PHOTOS, ood_name
 from askwise.errors import InputError, above_zero, choose, positive
 from askwise.loop.plan import override
@@ -31,7 +31,7 @@ class Protocol:
     network: str = "digits_cnn"
     network_options: Mapping[str, Any] = field(default_factory=dict)
     epochs: int = 50
-    batch: int = 64
+    batch_size: int = 64
     lr: float = 3e-3
     draws: int = 100
     ood: str = PHOTOS
@@ -47,16 +47,16 @@ class Protocol:
             above_zero("kl_weight", self.kl_weight)
         self.training()
 
-    def posterior(self, name: str) -> Config:
+    def posterior(self, name: str) -> Posterior:
         """The posterior of that name with its defaults, and the protocol's kl_weight if it has one."""
-        make = POSTERIORS[name].Config
-        tempered = self.kl_weight is not None and any(own.name == "kl_weight" for own in fields(make))
-        config: Config = make(kl_weight=self.kl_weight) if tempered else make()
-        return config
+        own = POSTERIORS[name]()
+        if self.kl_weight is None or "kl_weight" not in own.options():
+            return own
+        return as_posterior({"name": name, **own.options(), "kl_weight": self.kl_weight})
 
     def training(self) -> Training:
         """How every posterior is trained."""
-        return Training(epochs=self.epochs, batch=self.batch, lr=self.lr)
+        return Training(epochs=self.epochs, batch_size=self.batch_size, lr=self.lr)
 
 
 def make(

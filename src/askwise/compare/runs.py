@@ -65,7 +65,7 @@ def run(
 
 def _plan(protocol: Protocol, job: Job) -> dict[str, Any]:
     """What makes a row the row of this job, as JSON would hold it."""
-    options = {name: _plain(value) for name, value in asdict(protocol.posterior(job.posterior)).items()}
+    options = {name: _plain(value) for name, value in protocol.posterior(job.posterior).options().items()}
     plan: dict[str, Any] = json.loads(
         json.dumps({**asdict(job), "options": options, "protocol": asdict(protocol)}, allow_nan=False)
     )

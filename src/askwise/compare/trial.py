@@ -10,18 +10,17 @@ from jaxtyping import Float
 from torch import Tensor
 
 from askwise.bayes.elbo import elbo, measurable
+from askwise.bayes.evaluate import evaluate
 from askwise.bayes.fit import fit
 from askwise.bayes.fitted import Fitted
-from askwise.bayes.posteriors import POSTERIORS
 from askwise.bayes.predict import predict
 from askwise.compare.material import Material, network
 from askwise.compare.protocol import Protocol
-from askwise.loop.measure import measure
 from askwise.seeding import derive, generator
 from askwise.tasks import Prediction
 from askwise.train import Training
 
-_SHARP = 1e-5  # nats: doubt below it is rounding, and orders nothing
+_SHARP = 1e-5  # nats: uncertainty below it is rounding, and orders nothing
 
 
 @dataclass(frozen=True)
@@ -57,17 +56,19 @@ def trial(protocol: Protocol, job: Job, items: Material) -> dict[str, Any]:
     )
     learned = _now()
 
+    draws, seed = protocol.draws, derive(job.seed, "compare", "draws")
+
     def predicted(inputs: Tensor) -> Prediction:
-        return predict(fitted, inputs, draws=protocol.draws, seed=derive(job.seed, "compare", "draws"))
+        return predict(fitted, inputs, draws=draws, seed=seed)
 
     predicted(items.test[0][:1])  # builds the program, once for all
     ready = _now()
     usual = predicted(items.test[0])
     done = _now()
     odd = predicted(items.ood)
-    found = measure(usual.mean.cpu(), items.test[1])
+    found = evaluate(fitted, items.test, draws=draws, seed=seed)
     return {
-        "kl_weight": getattr(fitted.posterior, "kl_weight", None),
+        "kl_weight": fitted.posterior.options().get("kl_weight"),
         **{name: found[name] for name in ("accuracy", "nll", "brier", "ece")},
         "elbo": _elbo(
             fitted, (x[chosen], y[chosen]), draws=protocol.draws, seed=derive(job.seed, "compare", "elbo")
@@ -83,16 +84,18 @@ def trial(protocol: Protocol, job: Job, items: Material) -> dict[str, Any]:
 def warm_up(protocol: Protocol, items: Material) -> None:
     """Load what torch loads late, so that the first trial is not charged for it; refuse what cannot train."""
     some = items.train[0][:8], items.train[1][:8]
-    fit(network(protocol, items), some, posterior=POSTERIORS["point"].Config(), training=Training(epochs=1))
+    fit(network(protocol, items), some, posterior="point", training=Training(epochs=1))
 
 
 def told_apart(usual: Float[Tensor, " N"], odd: Float[Tensor, " M"]) -> float:
-    """The area under the ROC curve: how likely an odd item is doubted more than a usual one."""
+    """The area under the ROC curve: how likely an odd item is more uncertain than a usual one."""
     from torchmetrics.functional.classification import binary_auroc  # takes seconds to import
 
-    doubt = torch.cat([usual, odd]).double().cpu().clamp_min(_SHARP)
+    uncertainty = torch.cat([usual, odd]).double().cpu().clamp_min(_SHARP)
     truth = torch.cat([torch.zeros(len(usual)), torch.ones(len(odd))]).long()
-    return float(binary_auroc(doubt / doubt.max(), truth))  # what is not in 0..1 it takes for logits
+    return float(
+        binary_auroc(uncertainty / uncertainty.max(), truth)
+    )  # what is not in 0..1 it takes for logits
 
 
 def _elbo(fitted: Fitted, data: tuple[Tensor, Tensor], *, draws: int, seed: int) -> float | None:

@@ -6,13 +6,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from askwise.demo.protocol import Protocol
-from askwise.demo.runs import Job
-from askwise.planned import material
+from askwise.demo.protocol import Job, Protocol
 from askwise.report import write
 from askwise.report.assemble import assemble
 from askwise.report.past import Past, curves, past
 from askwise.report.summary import of_curves, of_run
+from askwise.runs.material import material
 from askwise.store import open_store
 from askwise.store.facts import Asked
 

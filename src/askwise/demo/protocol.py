@@ -1,12 +1,15 @@
 """How the digits runs are made: settled on held-out training digits (benchmarks/digits_protocol.py)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 from askwise.acquire import ACQUISITIONS
 from askwise.errors import choose
 from askwise.loop.plan import Plan, make
+from askwise.runs.material import material
+from askwise.runs.one import Run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,11 +43,32 @@ class Protocol:
     batch: int = 10
     budget: int = 200
     draws: int = 50
-    recalibrate: bool = False  # as in the papers
+    calibrate: bool = False  # as in the papers
 
     def plan(self, name: str, seed: int) -> Plan:
         """The plan of one run."""
         return make({**asdict(self), **asdict(method(name)), "seed": seed, "device": "cpu"})
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run: the name of its method, its seed, and where it is kept."""
+
+    method: str
+    seed: int
+    store: Path
+
+    @property
+    def name(self) -> str:
+        """What its progress bar is called."""
+        return f"{self.method}, seed {self.seed}"
+
+
+def runs(protocol: Protocol, jobs: Sequence[Job]) -> list[Run]:
+    """The run of each job; they share the data."""
+    plans = [protocol.plan(job.method, job.seed) for job in jobs]
+    known = material(plans[0])
+    return [Run(plan, known, job.store, name=job.name) for plan, job in zip(plans, jobs, strict=True)]
 
 
 PROTOCOL = Protocol()

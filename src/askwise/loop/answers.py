@@ -11,7 +11,7 @@ from askwise.store.facts import Answer, NoLabel
 
 
 def tell(
-    setting: Setting, told: Mapping[str, Any], *, author: str = "", key: str | None = None
+    setting: Setting, told: Mapping[Any, Any], *, author: str = "", key: str | None = None
 ) -> list[Answer]:
     """The answer that holds for each item, now durable.
 
@@ -21,17 +21,27 @@ def tell(
     with setting.store.exclusive():
         sync_grown(setting)
         setting.ledger.refresh()
-        found = [_answer(setting, name, value, author, key) for name, value in told.items()]
+        by_id = _by_id(setting, told)
+        found = [_answer(setting, name, value, author, key) for name, value in by_id.items()]
         setting.store.append([answer for answer in found if not answer.revision])
         setting.ledger.refresh()
     return [setting.ledger.answered(answer.key) or answer for answer in found]
 
 
+def _by_id(setting: Setting, told: Mapping[Any, Any]) -> dict[str, Any]:
+    """The answers by id; two for one item, by its id and by its row, are refused."""
+    found: dict[str, Any] = {}
+    for key, value in told.items():
+        identity = setting.pool.find(key)
+        if identity in found:
+            raise InputError(f"item {identity!r} is told twice, once as {key!r}; tell it once")
+        found[identity] = value
+    return found
+
+
 def _answer(setting: Setting, name: str, value: Any, author: str, key: str | None) -> Answer:
     if name in setting.held:
         raise InputError(f"item {name!r} is held out for validation or test, and is not asked about")
-    if name not in setting.pool:
-        raise InputError(f"the pool has no item {name!r}; tell answers by the ids of ask()")
     label, kind = None, "label"
     if isinstance(value, NoLabel):
         kind = value.value

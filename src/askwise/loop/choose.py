@@ -15,7 +15,7 @@ from askwise.bayes.fitted import Fitted
 from askwise.bayes.predict import features, log_probs, predict, scorer, scoring
 from askwise.engine import Engine, Found, Work, remembered
 from askwise.errors import InputError
-from askwise.loop.conditions import COLD, cpu
+from askwise.loop.conditions import cpu
 from askwise.loop.score import Part, Scored, chunk_size, chunks, score_items, subset
 from askwise.loop.setting import Setting, untrained
 from askwise.pool.pool import Reading
@@ -69,14 +69,15 @@ class _Chooser:
     def __init__(self, setting: Setting, turn: int, bad: dict[str, str]) -> None:
         self._setting, self._plan, self._fitted, self._bad = setting, setting.plan, setting.model(), bad
         number = len(setting.rounds)
-        self._draw = derive(self._plan.seed, "draw", number)
+        self._draw = self._plan.draw_seed(number)
         self._chance = derive(self._plan.seed, "choose", number, turn)
-        ready = self._fitted is not None or self._plan.select in COLD
+        ready = self._fitted is not None or SELECTIONS[self._plan.select].cold_start
         self._select = self._plan.select if ready else "top_k"
+        self._selection = SELECTIONS[self._select]
         # a selection that covers the pool wants a fair sample of it, not the highest scores
-        covers = "features" in SELECTIONS[self._select].needs
-        self._acquire = self._plan.acquire if self._fitted and not covers else "random"
-        self.blind = ACQUISITIONS[self._acquire].needs == "ids" and self._select == "top_k"
+        own = self._fitted is not None and not self._selection.covers
+        self._acquisition = setting.acquisition if own else ACQUISITIONS["random"]
+        self.blind = self._acquisition.needs == "ids" and self._selection.sees == "best"
 
     def score(self, count: int) -> Scored:
         """The scores that the selection needs."""
@@ -86,17 +87,15 @@ class _Chooser:
         ids: Iterable[str] = (name for name in every if name not in self._bad)
         if plan.pool_subset is not None and not first:
             ids = subset(ids, plan.pool_subset, seed=derive(self._chance, "subset"))
-        keep = {"top_k": count, "power": None, "softmax": None, "softrank": None}.get(
-            self._select, plan.shortlist
-        )
-        one = self._by_id if ACQUISITIONS[self._acquire].needs == "ids" else self._by_model()
+        keep = {"best": count, "shortlist": plan.shortlist, "all": None}[self._selection.sees]
+        one = self._by_id if self._acquisition.needs == "ids" else self._by_model()
         return score_items(ids, one, chunk=chunk_size(self._setting.pool), keep=keep, seed=self._chance)
 
     def select(self, scored: Scored, count: int) -> list[int]:
         """Positions among the scored items, in order of choice."""
         if not count:
             return []
-        needs = SELECTIONS[self._select].needs
+        needs = self._selection.needs
         options = dict(self._plan.select_options) if self._select == self._plan.select else {}
         given: dict[str, Any] = {}
         ids = scored.ids
@@ -106,7 +105,7 @@ class _Chooser:
             ids, given["log_probs"] = self._gather(scored.ids, self._log_probs)
         if "features" in needs:
             ids, given["features"] = self._gather(scored.ids, self._features)
-            if self._select in COLD and self._setting.ledger.labels:
+            if self._selection.cold_start and self._setting.ledger.labels:
                 options["labelled"] = self._gather(sorted(self._setting.ledger.labels), self._features)[1]
         if not ids:
             return []
@@ -136,11 +135,11 @@ class _Chooser:
     def _by_model(self) -> Callable[[Iterator[list[str]]], Iterator[Part]]:
         fitted, plan, pool = self._model(), self._plan, self._setting.pool
         draws, seed, options = plan.draws, self._draw, dict(plan.acquire_options)
-        if ACQUISITIONS[self._acquire].needs == "targets":
+        if self._acquisition.needs == "targets":
             ids = (name for name in pool.ids if name not in self._setting.held)
             fixed = subset(ids, plan.targets, seed=derive(plan.seed, "targets"))
             options["targets"] = self._gather(fixed, lambda inputs: inputs)[1]
-        kept = scoring(fitted, self._acquire, draws=draws, seed=seed, draw=plan.draw, **options)
+        kept = scoring(fitted, self._acquisition, draws=draws, seed=seed, draw=plan.draw, **options)
 
         def make() -> Work:
             score = scorer(fitted, pool.like(), kept, draws=draws, seed=seed)
@@ -174,7 +173,7 @@ class _Chooser:
         setting, apart = self._setting, {"engine", "engine_options"}
         if setting.store.folder is None:
             return setting.engine
-        said = (fitted.digest(), self._acquire, self._draw, self._plan.model_dump_json(exclude=apart))
+        said = (fitted.digest(), self._draw, self._plan.model_dump_json(exclude=apart))
         key = sha256(repr((*said, setting.engine.threads, torch.__version__, cpu())).encode()).hexdigest()
         return remembered(setting.engine, setting.store.folder.with_suffix(".scoring"), key)
 

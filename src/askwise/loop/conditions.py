@@ -1,4 +1,4 @@
-"""What bits depend on besides the facts: if any of it changes, a run goes on as a new segment."""
+"""The environment that affects bitwise results; a change starts a new segment of the run."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,18 +6,16 @@ from typing import Any
 import torch
 from torch import nn
 
-from askwise.bayes.program import BATCH
+from askwise.bayes.program.build import BATCH
 from askwise.errors import InputError
 from askwise.loop.plan import Plan
 from askwise.math.digest import network_digest
-
-COLD = ("k_center", "typiclust")
-"""Selections that need features alone: before the first round, those of the network as given."""
+from askwise.selection import SELECTIONS
 
 
 def conditions(plan: Plan, network: nn.Module) -> dict[str, Any]:
     """The conditions of this process; given weights count only where something starts from them."""
-    starts = plan.train != "scratch" or plan.select in COLD
+    starts = plan.start != "scratch" or SELECTIONS[plan.select].cold_start
     return {
         "torch": torch.__version__,
         "score_threads": plan.engine_options.get("threads", 1),

@@ -7,8 +7,8 @@ from askwise.loop.plan import Plan
 
 
 @dataclass(frozen=True)
-class Progress:
-    """How far a run is; the items are in exactly one of five places."""
+class Counts:
+    """How many items are where (each is in exactly one of five places), and how many models there are."""
 
     unlabelled: int = 0
     open: int = 0
@@ -55,17 +55,17 @@ class Stop:
 Action: TypeAlias = Train | Ask | Wait | Stop
 
 
-def decide(plan: Plan, progress: Progress) -> Action:
+def decide(plan: Plan, counts: Counts) -> Action:
     """The next action; calling it twice without acting changes nothing."""
-    enough = plan.retrain_after is not None and progress.unseen >= plan.retrain_after
-    if progress.unseen and progress.labelled and (enough or not progress.open):
+    enough = plan.retrain_after is not None and counts.unseen >= plan.retrain_after
+    if counts.unseen and counts.labelled and (enough or not counts.open):
         return Train()
-    room = plan.budget - progress.labelled - progress.open
-    if progress.labelled >= plan.budget:
+    room = plan.budget - counts.labelled - counts.open
+    if counts.labelled >= plan.budget:
         return Stop(f"the budget of {plan.budget} labels is spent")
-    if progress.open and (progress.open > plan.refill_at or room <= 0 or not progress.unlabelled):
-        return Wait(progress.open)
-    if not progress.unlabelled:
+    if counts.open and (counts.open > plan.refill_at or room <= 0 or not counts.unlabelled):
+        return Wait(counts.open)
+    if not counts.unlabelled:
         return Stop("every item is labelled, skipped or quarantined")
-    size = plan.batch if progress.rounds else plan.initial.count or plan.batch
-    return Ask(min(size, room, progress.unlabelled))
+    size = plan.batch if counts.rounds else plan.initial.count or plan.batch
+    return Ask(min(size, room, counts.unlabelled))

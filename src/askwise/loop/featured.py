@@ -4,14 +4,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
-from askwise.bayes.place import called_layers, placement
-from askwise.bayes.posteriors import Config, bbb, ivon, vogn
-from askwise.bayes.trace import predicting
+from askwise.bayes.place import called_layers
+from askwise.bayes.posteriors import Posterior, as_posterior
+from askwise.bayes.program.trace import predicting
 from askwise.errors import InputError
-from askwise.loop.configs import posterior
+from askwise.inputs import as_rows
 from askwise.loop.plan import Plan
 from askwise.math.digest import network_digest
 from askwise.nets.encoded import Encoded, on_features
@@ -36,8 +37,8 @@ def head_of(network: nn.Module, like: Tensor, plan: Plan) -> Encoded | None:
         found = network.encoder(item)
     if not isinstance(found, Tensor) or found.ndim != 2 or found.dtype != torch.float32:
         return None
-    doubtful = _doubtful(network, item, posterior(plan.posterior))
-    return on_features(network) if all(f"{name}.".startswith("head.") for name in doubtful) else None
+    drawn = _drawn_layers(network, item, as_posterior(plan.posterior))
+    return on_features(network) if all(f"{name}.".startswith("head.") for name in drawn) else None
 
 
 def feature_pool(network: Encoded, pool: Pool, store: Store) -> Pool:
@@ -64,11 +65,13 @@ def feature_inputs(
     return torch.cat(parts)
 
 
-def seen_by(network: nn.Module, inputs: Tensor) -> Tensor:
+def seen_by(network: nn.Module, inputs: Any) -> Any:
     """Inputs as a trained network takes them: their features, if it works on those."""
-    if isinstance(network, Encoded) and network.on_features:
-        return encode(network.encoder, inputs)
-    return inputs
+    if not isinstance(network, Encoded) or not network.on_features:
+        return inputs
+    rows = as_rows(inputs)
+    whole = rows if isinstance(rows, Tensor | np.ndarray) else rows[0 : len(rows)]
+    return encode(network.encoder, whole)
 
 
 def encoder_condition(network: nn.Module) -> Mapping[str, Any]:
@@ -78,15 +81,9 @@ def encoder_condition(network: nn.Module) -> Mapping[str, Any]:
     return {"encoder": network_digest(network.encoder, weights=True)}
 
 
-def _doubtful(network: nn.Module, item: Tensor, config: Config) -> list[str]:
-    """The layers that the posterior may change: those it is placed on, and always the last one."""
-    last = list(called_layers(network, item))[-1:]
-    if not isinstance(config, bbb.Config | vogn.Config | ivon.Config):
-        return last
-    names = placement(network, item, last=config.last, first=config.first, layers=config.layers)
-    if not isinstance(config, bbb.Config):  # the others leave a frozen layer as it is
-        names = [n for n in names if any(p.requires_grad for p in network.get_submodule(n).parameters())]
-    return [*last, *names]
+def _drawn_layers(network: nn.Module, item: Tensor, config: Posterior) -> list[str]:
+    """The layers that the posterior may draw: those it is placed on, and always the last one."""
+    return [*list(called_layers(network, item))[-1:], *config.placed(network, item)]
 
 
 def _folder(store: Store) -> Path | None:

@@ -5,52 +5,52 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypedDict, Unpack
 
-import numpy as np
-from torch import Tensor, nn
+from torch import nn
 
-from askwise.acquire import ACQUISITIONS
+from askwise.acquire import Acquire, as_acquisition
+from askwise.bayes.fitted import Fitted, as_network
 from askwise.bayes.learning import training_threads
+from askwise.bayes.posteriors import Posterior
 from askwise.bayes.predict import predict
-from askwise.engine import open_engine
-from askwise.errors import InputError, check_options
+from askwise.engine import Engine, open_engine
+from askwise.errors import InputError, choose
 from askwise.loop import run as loop
 from askwise.loop.answers import tell
 from askwise.loop.conditions import conditions
-from askwise.loop.configs import posterior, posterior_table, training, training_table
 from askwise.loop.decide import Stop, Wait
 from askwise.loop.featured import encoder_condition, feature_inputs, feature_pool, head_of, seen_by
 from askwise.loop.opening import check_outputs, open_run, sync_grown
 from askwise.loop.parts import balanced, balanced_before, initial_part, measured_part
-from askwise.loop.plan import Plan, make
+from askwise.loop.plan import Plan, acquisition, make, ready
+from askwise.loop.questions import Questions, open_questions
 from askwise.loop.setting import Labelled, Setting
 from askwise.loop.status import Status, status
 from askwise.oracle import AnyOracle, open_oracle
-from askwise.pool import Pool, arrays, dataset
+from askwise.pool import Item, Pool, as_pool
 from askwise.pool.pool import Source
-from askwise.seeding import derive
-from askwise.selection import SELECTIONS
 from askwise.store import open_store
 from askwise.store.classes import position
 from askwise.store.contract import Store
-from askwise.store.facts import Answer, ClassName, Planned, Quarantine, Question, Round
+from askwise.store.facts import Answer, ClassName, Planned, Quarantine, Round
 from askwise.store.ledger import Ledger
 from askwise.tasks import Prediction
+from askwise.train import Training, as_training
 from askwise.train.progress import Follow
 
 
 class Choices(TypedDict, total=False):
     """The fields of a plan that a learner takes as they are; `loop/plan.py` says what each means."""
 
-    posterior: Any
-    acquire: str
+    posterior: Posterior | str | Mapping[str, Any]
+    acquire: Acquire
     acquire_options: Mapping[str, Any]
     select: str
     select_options: Mapping[str, Any]
     batch: int
     budget: int
-    train: str
-    training: Any
-    recalibrate: bool | None
+    start: str
+    training: Training | Mapping[str, Any]
+    calibrate: bool | None
     draws: int
     draw: str
     pool_subset: int | None
@@ -61,19 +61,19 @@ class Choices(TypedDict, total=False):
     keep: int
     seed: int
     device: str
-    engine: str
+    engine: str | Engine
     engine_options: Mapping[str, Any]
 
 
 class Learner:
     """A network that asks for the labels it needs.
 
-    With a `store` on disk everything that was told is safe, and a process that was killed goes on
-    where it was. `initial` is a number of items, ids, labels by id, or (x, y); or so many items of each
-    class, `{"per_class": 2, "labels": labels by id or a file of them}`, which are asked first.
-    `validation` and `test` are labels by id or (x, y). `exact` refuses to go on under other conditions.
-    `progress` shows a bar for what takes longer than two seconds. A frozen encoder (`aw.nets.encoded`)
-    runs once for each item, and its features are kept beside the store.
+    Every choice may also come as a `plan`. With a `store` on disk everything that was told is safe, and
+    a process that was killed goes on where it was. `initial` is a number of items, ids, labels by id, or
+    (x, y); or so many items of each class, `{"per_class": 2, "labels": labels by id or a file of them}`,
+    which are asked first. `validation` and `test` are labels by id or (x, y). `exact` refuses to go on
+    under other conditions. `progress` shows a bar for what takes longer than two seconds. A frozen
+    encoder (`aw.nets.encoded`) runs once for each item, and its features are kept beside the store.
     """
 
     def __init__(
@@ -81,7 +81,8 @@ class Learner:
         network: nn.Module,
         *,
         pool: Any,
-        classes: int | Iterable[str | int],
+        classes: int | Iterable[str | int] | None = None,
+        plan: Plan | None = None,
         store: str | Path | Store | None = None,
         initial: Any = None,
         validation: Any = None,
@@ -90,8 +91,12 @@ class Learner:
         progress: Follow = False,
         **choices: Unpack[Choices],
     ) -> None:
-        plan = _plan(dict(choices) | {"classes": classes})
-        items = _pool(pool)
+        plan = _plan(plan, classes, dict(choices))
+        own = choices.get("acquire")
+        acquired = as_acquisition(own)[1] if callable(own) else acquisition(plan)
+        ready(plan)
+        self._items = items = as_pool(pool)
+        network = as_network(network)
         check_outputs(network, items.like(), plan.classes)
         first, labels = initial_part(initial, items)
         parts = {"initial": first}
@@ -101,15 +106,16 @@ class Learner:
             held |= ids
             if data is not None:
                 measured[name] = data
-        early = training(plan.training).patience is not None
-        if (plan.recalibrate or early) and "validation" not in measured:
-            option = "recalibrate" if plan.recalibrate else "patience"
+        early = as_training(plan.training).patience is not None
+        if (plan.calibrate or early) and "validation" not in measured:
+            option = "calibrate" if plan.calibrate else "patience"
             raise InputError(f"{option} needs validation data; pass validation=..., or leave {option} out")
         plan = make(plan.model_dump() | parts)
         if plan.initial.per_class is not None and not _begun(store):
             # now, so that a run that is refused leaves no store behind
             plan = balanced(plan, initial.get("labels"), items, held)
-        engine = open_engine(plan.engine, **plan.engine_options)
+        chosen = choices.get("engine")
+        engine = chosen if isinstance(chosen, Engine) else open_engine(plan.engine, **plan.engine_options)
         kept = open_store(store)
         try:
             if plan.initial.per_class is not None and not plan.initial.ids:
@@ -122,9 +128,9 @@ class Learner:
                         inputs = feature_inputs(head, data.inputs, given, items, kept, progress)
                         measured[name] = Labelled(inputs, data.labels)
             # of what is trained: with an encoder that is the head on its features
-            now["threads"] = training_threads(network, items.like()[None], training(plan.training))
+            now["threads"] = training_threads(network, items.like()[None], as_training(plan.training))
             self._setting = Setting(
-                plan, network, items, kept, Ledger(kept), held, measured, engine, progress
+                plan, network, items, kept, Ledger(kept), held, measured, acquired, engine, progress
             )
             open_run(self._setting, now, exact=exact)
             tell(self._setting, labels, author="initial", key="initial")
@@ -132,37 +138,70 @@ class Learner:
             kept.close()
             raise
 
-    def ask(self) -> list[Question]:
-        """The open questions, best first; asked again, the same ones until they are answered."""
-        loop.advance(self._setting)
-        return self._setting.ledger.questions()
+    def ask(self) -> Questions:
+        """The open questions, best first; asked again, the same ones until they are answered.
 
-    def tell(self, answers: Mapping[str, Any], *, author: str = "", key: str | None = None) -> list[Answer]:
+        Where there is nothing to ask the list is empty, and its `reason` says why.
+        """
+        outcome = loop.advance(self._setting)
+        found = open_questions(self._setting)
+        return Questions(found, reason=outcome.reason if isinstance(outcome, Stop) else None)
+
+    def tell(self, answers: Mapping[Any, Any], *, author: str = "", key: str | None = None) -> list[Answer]:
         """The answer that now holds for each item: a class, its number, SKIP or CANNOT_TELL.
 
-        A new value for an answered item corrects it. When this returns, the answers are on the disk.
+        `answers` is a mapping by id; rows of the array and names of files do as well, where they are
+        unique. A new value for an answered item corrects it. When this returns, the answers are on
+        the disk.
         """
+        if not isinstance(answers, Mapping):
+            raise InputError(
+                f"tell takes labels by id, {{question.id: label}}, not a {type(answers).__name__}"
+            )
         return tell(self._setting, answers, author=author, key=key)
 
-    def run(self, *, oracle: AnyOracle, progress: loop.Watch | None = None) -> Wait | Stop:
+    def run(self, *, oracle: AnyOracle, on_action: loop.OnAction | None = None) -> Wait | Stop:
         """How the run ended: stopped, or waiting for answers that the oracle does not have.
 
-        `oracle` is a path, a mapping of labels, a function of a question, or an Oracle.
+        `oracle` is a path, a mapping of labels, a function of a question, or an Oracle. `on_action`
+        is called with every action before it is performed.
         """
-        return loop.run(
-            self._setting, open_oracle(oracle, classes=self._setting.plan.classes), watch=progress
-        )
+        answers = open_oracle(oracle, classes=self._setting.plan.classes)
+        return loop.run(self._setting, answers, on_action=on_action)
 
-    def predict(self, inputs: Tensor) -> Prediction:
-        """The mean prediction for each input, and its total, epistemic and aleatoric doubt."""
+    @property
+    def fitted(self) -> Fitted:
+        """The current model: that of the last round."""
         self._setting.refresh()
         fitted = self._setting.model()
         if fitted is None:
             raise InputError("there is no model yet; answer the questions of ask() first")
-        inputs = seen_by(fitted.network, inputs)
-        plan = self._setting.plan
-        seed = derive(plan.seed, "draw", len(self._setting.rounds))
-        return predict(fitted, inputs, draws=plan.draws, seed=seed, engine=self._setting.engine)
+        return fitted
+
+    def item(self, key: str | int) -> Item:
+        """One item of the pool, by its id, its row or its name: its input, where it came from, its name."""
+        return self._items.item(key)
+
+    def predict(self, inputs: Any) -> Prediction:
+        """The mean prediction for each input, and its total, epistemic and aleatoric uncertainty.
+
+        `inputs` are a tensor, an array, a Dataset, a table or a Pool; a folder or file like the one the
+        pool was read from; or ids of its items.
+        """
+        fitted, plan = self.fitted, self._setting.plan
+        seed = plan.draw_seed(len(self._setting.rounds))
+        rows = seen_by(fitted.network, self._inputs(inputs))
+        return predict(fitted, rows, draws=plan.draws, seed=seed, engine=self._setting.engine)
+
+    def _inputs(self, given: Any) -> Any:
+        if isinstance(given, str | Path):
+            return self._items.again(given)
+        if isinstance(given, list | tuple) and given and all(isinstance(one, str) for one in given):
+            reading = self._items.read([self._items.find(one) for one in given])
+            for name, why in reading.quarantined.items():
+                raise InputError(f"item {name!r} cannot be read: {why}")
+            return reading.inputs
+        return given
 
     def status(self) -> Status:
         """How far the run is, how good its last model is, and what comes next."""
@@ -209,37 +248,21 @@ class Learner:
         self.close()
 
 
-def _plan(values: dict[str, Any]) -> Plan:
-    """The plan without its labelled data; what would fail in the first round is refused now."""
-    known = {name: value for name, value in values.items() if value is not None}
-    if "posterior" in known:
-        known["posterior"] = posterior_table(known["posterior"])
-    if "training" in known:
-        known["training"] = training_table(known["training"])
-    plan = make(known)
-    posterior(plan.posterior)
-    training(plan.training)
-    acquisition, selection = ACQUISITIONS[plan.acquire].function, SELECTIONS[plan.select].function
-    check_options(
-        f"acquisition {plan.acquire!r}", acquisition, plan.acquire_options, given=("seed", "targets")
-    )
-    check_options(
-        f"selection {plan.select!r}",
-        selection,
-        plan.select_options,
-        given=("count", "seed", "ids", "labelled"),
-    )
-    return plan
+def _plan(plan: Plan | None, classes: Any, choices: dict[str, Any]) -> Plan:
+    """The plan without its labelled data, from choices (None stands for a default) or as given."""
+    if plan is not None:
+        extra = [name for name, value in choices.items() if name != "acquire" and value is not None]
+        if classes is not None or extra:
+            raise InputError(f"the plan decides {(extra or ['classes'])[0]!r}; change it there")
+        return plan
+    for name in choices:
+        choose("option of Learner", name, Choices.__annotations__)
+    if classes is None:
+        raise InputError("name the classes: classes=['cat', 'dog'], or their number")
+    known = {name: value for name, value in choices.items() if value is not None}
+    return make(known | {"classes": classes})
 
 
 def _begun(store: str | Path | Store | None) -> bool:
     """Whether the store may know already how the run began."""
     return Path(store).exists() if isinstance(store, str | Path) else store is not None
-
-
-def _pool(items: Any) -> Pool:
-    if isinstance(items, Pool):
-        return items
-    if isinstance(items, np.ndarray | Tensor):
-        return arrays(items)
-    return dataset(items)

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from askwise.bayes.trace import predicting
+from askwise.bayes.program.trace import predicting
 from askwise.errors import InputError
 from askwise.loop.conditions import changes, refuse
 from askwise.loop.setting import Setting

@@ -1,26 +1,26 @@
 """Actions: each reads facts, does its work, and appends what came of it."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from hashlib import sha256
 from time import perf_counter
 from typing import Any, Literal
 
-from torch import Tensor, tensor
+from torch import tensor
 
+from askwise.bayes.calibrate import calibrate
+from askwise.bayes.evaluate import evaluate
 from askwise.bayes.fit import fit
 from askwise.bayes.fitted import Fitted
-from askwise.bayes.predict import predict
-from askwise.bayes.recalibrate import recalibrate
+from askwise.bayes.posteriors import as_posterior
 from askwise.errors import CorruptError, TrainingError
 from askwise.loop.choose import choose_items
-from askwise.loop.configs import posterior, training
 from askwise.loop.decide import Ask, Train
-from askwise.loop.measure import measure
-from askwise.loop.plan import Plan
 from askwise.loop.setting import Setting
 from askwise.pool.pool import Reading
 from askwise.seeding import derive
 from askwise.store.facts import Asked, Quarantine, Question, Round, Snapshot
+from askwise.train import as_training
 
 
 def perform(action: Train | Ask, setting: Setting) -> None:
@@ -123,15 +123,15 @@ def _take_snapshot(setting: Setting, number: int) -> tuple[Snapshot, dict[str, i
 def _fit(setting: Setting, number: int, reading: Reading, labels: Mapping[str, int]) -> Fitted:
     plan = setting.plan
     start: Literal["given", "scratch"] | Fitted
-    start = plan.train if plan.train != "warm" else setting.model() or "given"
+    start = plan.start if plan.start != "warm" else setting.model() or "given"
     held = setting.measured.get("validation")
     validation = None if held is None else (held.inputs, held.labels)
     fitted = fit(
         setting.network,
         (reading.inputs, tensor([labels[name] for name in reading.ids])),
-        posterior=posterior(plan.posterior),
+        posterior=as_posterior(plan.posterior),
         task="classification",
-        training=training(plan.training),
+        training=as_training(plan.training),
         start=start,
         seed=derive(plan.seed, "fit", number),
         device=plan.device,
@@ -139,26 +139,22 @@ def _fit(setting: Setting, number: int, reading: Reading, labels: Mapping[str, i
         validation=validation,
         progress=setting.follow,
     )
-    if validation is None or plan.recalibrate is False:
+    fitted = replace(fitted, classes=plan.classes)
+    if validation is None or plan.calibrate is False:
         return fitted
-    return recalibrate(fitted, validation, draws=plan.draws, seed=_draw_seed(plan, number))
+    return calibrate(fitted, validation, draws=plan.draws, seed=plan.draw_seed(number))
 
 
 def _metrics(setting: Setting, fitted: Fitted, number: int) -> dict[str, Any]:
-    seed = _draw_seed(setting.plan, number)
-
-    def probs(inputs: Tensor) -> Tensor:
-        how: dict[str, Any] = {"engine": setting.engine, "progress": setting.follow}
-        return predict(fitted, inputs, draws=setting.plan.draws, seed=seed, **how).mean
-
-    found = {name: measure(probs(data.inputs), data.labels) for name, data in setting.measured.items()}
-    if "validation" in found and setting.plan.recalibrate is not False:
+    seed = setting.plan.draw_seed(number)
+    how: dict[str, Any] = {"engine": setting.engine, "progress": setting.follow}
+    found = {
+        name: evaluate(fitted, (data.inputs, data.labels), draws=setting.plan.draws, seed=seed, **how)
+        for name, data in setting.measured.items()
+    }
+    if "validation" in found and setting.plan.calibrate is not False:
         found["validation"]["temperature"] = fitted.temperature
     return found
-
-
-def _draw_seed(plan: Plan, number: int) -> int:
-    return derive(plan.seed, "draw", number)
 
 
 def _quarantines(reasons: Mapping[str, str]) -> list[Quarantine]:

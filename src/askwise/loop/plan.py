@@ -14,16 +14,17 @@ from pydantic import (
     model_validator,
 )
 
-from askwise.acquire import ACQUISITIONS
-from askwise.errors import InputError, choose
+from askwise.acquire import ACQUISITIONS, Acquisition, as_acquisition
+from askwise.bayes.fit import as_device
+from askwise.bayes.posteriors import as_posterior
+from askwise.engine import ENGINES, Engine, open_engine
+from askwise.errors import InputError, check_options, choose
+from askwise.nets import NETWORKS
+from askwise.references import imported, is_reference, reference_to
+from askwise.seeding import derive
 from askwise.selection import SELECTIONS
 from askwise.store.classes import names
-
-USES = {
-    "initial": "labelled first and trained on from the first round; counts against the budget",
-    "validation": "measured every round, to choose and to recalibrate by; never asked, never trained on",
-    "test": "measured every round, to report; never asked, never trained on, nothing is chosen by it",
-}
+from askwise.train import as_training
 
 
 class _Record(BaseModel):
@@ -31,12 +32,11 @@ class _Record(BaseModel):
 
 
 class Part(_Record):
-    """Labelled data or ids with a purpose: how many, which ones (by hash), and what they are used for."""
+    """Labelled data or ids with a purpose: how many, and which ones (by hash)."""
 
     count: int = Field(default=0, ge=0)
     ids: tuple[str, ...] = ()
     sha256: str | None = None
-    use: str = ""
 
 
 class Initial(Part):
@@ -50,7 +50,7 @@ class Plan(_Record):
 
     classes: tuple[str, ...] = Field(description="names of the classes, in the order of their numbers")
     posterior: dict[str, Any] = Field(
-        {"name": "bbb", "last": 1}, description="where the network's doubt comes from"
+        {"name": "bbb", "last": 1}, description="where the network's uncertainty comes from"
     )
     acquire: str = Field("bald", description="the score of an item")
     acquire_options: dict[str, Any] = Field({}, description="parameters of the score")
@@ -58,10 +58,19 @@ class Plan(_Record):
     select_options: dict[str, Any] = Field({}, description="parameters of the selection")
     batch: int = Field(10, ge=1, description="questions asked together")
     budget: int = Field(100, ge=1, description="labels in all, the initial ones included")
-    initial: Initial = Field(Initial(use=USES["initial"]), description=USES["initial"])
-    validation: Part = Field(Part(use=USES["validation"]), description=USES["validation"])
-    test: Part = Field(Part(use=USES["test"]), description=USES["test"])
-    train: Literal["scratch", "given", "warm"] = Field(
+    initial: Initial = Field(
+        Initial(),
+        description="labelled first and trained on from the first round; counts against the budget",
+    )
+    validation: Part = Field(
+        Part(),
+        description="measured every round, to choose and to calibrate by; never asked, never trained on",
+    )
+    test: Part = Field(
+        Part(),
+        description="measured every round, to report; never asked, never trained on, nothing is chosen by it",
+    )
+    start: Literal["scratch", "given", "warm"] = Field(
         "scratch",
         description="each round starts from new weights, from the network as given, or from the last round's",
     )
@@ -69,7 +78,7 @@ class Plan(_Record):
         {},
         description="epochs, batch, lr, ...; converged=0.01 ends it when the loss hardly falls any more",
     )
-    recalibrate: bool | None = Field(
+    calibrate: bool | None = Field(
         None,
         description="temper each model on the validation data (Guo et al. 2017); by default if there are any",
     )
@@ -96,22 +105,46 @@ class Plan(_Record):
     data: str | None = Field(None, description="a data set by name or folder, for plans in files")
     store: str | None = Field(None, description="the file that keeps the run, for plans in files")
 
-    def choices(self) -> dict[str, Any]:
-        """What a Learner takes as it is: all but the classes, the labelled data and the names of things."""
-        apart = {"classes", "network", "data", "store", *USES}
-        return self.model_dump(exclude=apart)
+    def draw_seed(self, round_number: int) -> int:
+        """The seed of the draws that the model of a round predicts and scores with."""
+        return derive(self.seed, "draw", round_number)
 
     @field_validator("classes", mode="before")
     @classmethod
     def _named(cls, value: Any) -> Any:
         return names(value)
 
-    @field_validator("acquire")
+    @field_validator("posterior", mode="before")
     @classmethod
-    def _acquisition(cls, value: str) -> str:
-        return choose(
-            "acquisition", value, [n for n, known in ACQUISITIONS.items() if known.needs != "moments"]
-        )
+    def _posterior(cls, value: Any) -> Any:
+        posterior = as_posterior(value)
+        return dict(value) if isinstance(value, Mapping) else {"name": posterior.name, **posterior.options()}
+
+    @field_validator("training", mode="before")
+    @classmethod
+    def _training(cls, value: Any) -> Any:
+        options = as_training(value).options()
+        return dict(value) if isinstance(value, Mapping) else options
+
+    @field_validator("acquire", mode="before")
+    @classmethod
+    def _acquisition(cls, value: Any) -> Any:
+        if callable(value):
+            return reference_to(value)
+        if isinstance(value, str) and is_reference(value):
+            return value
+        fit = [name for name, known in ACQUISITIONS.items() if known.needs != "moments"]
+        return choose("acquisition", value, fit)
+
+    @field_validator("engine", mode="before")
+    @classmethod
+    def _engine(cls, value: Any) -> Any:
+        return choose("engine", value.name if isinstance(value, Engine) else value, ENGINES)
+
+    @field_validator("network")
+    @classmethod
+    def _network(cls, value: str | None) -> str | None:
+        return value if value is None or is_reference(value) else choose("network", value, NETWORKS)
 
     @field_validator("select")
     @classmethod
@@ -120,10 +153,18 @@ class Plan(_Record):
 
     @field_validator("initial", "validation", "test", mode="before")
     @classmethod
-    def _with_use(cls, value: Any, info: Any) -> Any:
+    def _counted(cls, value: Any) -> Any:
         written = value.model_dump() if isinstance(value, Part) else value
-        written = {"count": written} if isinstance(written, int) else written
-        return {**written, "use": USES[str(info.field_name)]} if isinstance(written, Mapping) else written
+        return {"count": written} if isinstance(written, int) else written
+
+    @model_validator(mode="after")
+    def _options(self) -> "Plan":
+        if not is_reference(self.acquire):
+            function, given = ACQUISITIONS[self.acquire].function, ["seed", "targets"]
+            check_options(f"acquisition {self.acquire!r}", function, self.acquire_options, given=given)
+        function, given = SELECTIONS[self.select].function, ["count", "seed", "ids", "labelled"]
+        check_options(f"selection {self.select!r}", function, self.select_options, given=given)
+        return self
 
     @model_validator(mode="after")
     def _affordable(self) -> "Plan":
@@ -160,6 +201,24 @@ def make(values: Mapping[str, Any]) -> Plan:
         found = "" if first["type"] == "missing" else f", not {first['input']!r}"
         message = first["msg"][0].lower() + first["msg"][1:]
         raise InputError(f"{where} in the plan: {message}{found}") from None
+
+
+def ready(plan: Plan, *, folder: Path | None = None) -> None:
+    """Refuse what this machine cannot run: a device, an engine, a score or a network of one's own."""
+    as_device(plan.device)
+    open_engine(plan.engine, **plan.engine_options)
+    if is_reference(plan.acquire):
+        acquisition(plan, folder=folder)
+
+
+def acquisition(plan: Plan, *, folder: Path | None = None) -> Acquisition:
+    """The acquisition that a plan names; one's own is imported, from the plan's folder first."""
+    if not is_reference(plan.acquire):
+        return ACQUISITIONS[plan.acquire]
+    own = imported(plan.acquire, what="acquisition", folder=folder)
+    if not callable(own):
+        raise InputError(f"acquisition {plan.acquire!r} is a {type(own).__name__}, not a function")
+    return as_acquisition(own)[1]
 
 
 def read(path: str | Path, *, overrides: Iterable[str] = ()) -> Plan:

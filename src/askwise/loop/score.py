@@ -10,7 +10,7 @@ from typing import TypeAlias
 import torch
 from torch import Tensor
 
-from askwise.bayes.program import BATCH
+from askwise.bayes.program.build import BATCH
 from askwise.errors import TrainingError
 from askwise.pool.pool import Pool
 from askwise.seeding import hashes

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from jaxtyping import Int64
 from torch import Tensor, nn
 
+from askwise.acquire import ACQUISITIONS, Acquisition
 from askwise.bayes.fitted import Fitted, load
+from askwise.bayes.posteriors import as_posterior
 from askwise.engine import Engine, Local
 from askwise.errors import CorruptError, InputError
-from askwise.loop.configs import posterior
-from askwise.loop.decide import Progress
+from askwise.loop.decide import Counts
 from askwise.loop.plan import Plan
 from askwise.pool.pool import Pool
 from askwise.store.contract import Store
@@ -40,6 +41,7 @@ class Setting:
     ledger: Ledger
     held: frozenset[str] = frozenset()
     measured: dict[str, Labelled] = field(default_factory=dict)
+    acquisition: Acquisition = ACQUISITIONS["random"]
     engine: Engine = field(default_factory=Local)
     follow: Follow = False
     """Who is told how far the work of an action is."""
@@ -48,12 +50,12 @@ class Setting:
     synced: int = 0
     """How many items the pool had when the store last took them in."""
 
-    def refresh(self) -> Progress:
+    def refresh(self) -> Counts:
         """How far the run is, by the facts."""
         self.ledger.refresh()
         last = self.rounds[-1].revision if self.rounds else 0
         self.rounds += self.store.facts(Round, since=last)
-        return progress(self.store, self.ledger, self.rounds)
+        return count_items(self.store, self.ledger, self.rounds)
 
     def unlabelled(self) -> Iterator[str]:
         """The items that may be asked about."""
@@ -82,17 +84,17 @@ class Setting:
 def untrained(setting: Setting) -> Fitted:
     """The network as given, for its features before the first round."""
     own = deepcopy(setting.network).eval()
-    return Fitted(own, posterior(setting.plan.posterior), named("classification"), {}, ())
+    return Fitted(own, as_posterior(setting.plan.posterior), named("classification"), {}, ())
 
 
-def progress(store: Store, ledger: Ledger, rounds: list[Round]) -> Progress:
-    """How far a run is, by its facts alone."""
+def count_items(store: Store, ledger: Ledger, rounds: list[Round]) -> Counts:
+    """How many items are where, by the facts alone."""
     seen = ledger.labels_at(rounds[-1].seen) if rounds and not _outdated(store, rounds[-1]) else {}
     unseen = [
         name for name in seen.keys() | ledger.labels.keys() if seen.get(name) != ledger.labels.get(name)
     ]
     known = len(ledger.open), len(ledger.labels), len(ledger.skipped), len(ledger.quarantined)
-    return Progress(store.count() - sum(known), *known, unseen=len(unseen), rounds=len(rounds))
+    return Counts(store.count() - sum(known), *known, unseen=len(unseen), rounds=len(rounds))
 
 
 def _outdated(store: Store, last: Round) -> bool:

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from askwise.errors import InputError
-from askwise.loop.decide import Ask, Progress, Stop, Train, decide
+from askwise.loop.decide import Ask, Counts, Stop, Train, decide
 from askwise.loop.plan import Plan, make
-from askwise.loop.setting import progress
+from askwise.loop.setting import count_items
 from askwise.store.contract import Store
 from askwise.store.facts import Planned, Round, Segment
 from askwise.store.ledger import Ledger
@@ -18,7 +18,7 @@ class Status:
 
     store: str
     plan: Plan
-    progress: Progress
+    counts: Counts
     metrics: dict[str, Any]
     segments: int
     next: str
@@ -32,7 +32,7 @@ def status(store: Store, ledger: Ledger | None = None) -> Status:
     if not planned:
         raise InputError(f"store {store.name} holds no run yet; start one first")
     plan = make(planned[-1].plan)
-    now = progress(store, ledger, rounds)
+    now = count_items(store, ledger, rounds)
     return Status(
         store.name,
         plan,
@@ -43,7 +43,7 @@ def status(store: Store, ledger: Ledger | None = None) -> Status:
     )
 
 
-def _next(plan: Plan, now: Progress) -> str:
+def _next(plan: Plan, now: Counts) -> str:
     match decide(plan, now):
         case Train():
             return f"train on {now.labelled} labels"

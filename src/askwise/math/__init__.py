@@ -1,1 +1,1 @@
-"""Pure formulas: entropies, links, doubt, Gaussians, joint entropies, distances."""
+"""Pure formulas: entropies, links, uncertainty, Gaussians, joint entropies, distances."""

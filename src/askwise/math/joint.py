@@ -12,7 +12,7 @@ from jaxtyping import Float, Float64, Int64
 from torch import Tensor
 
 _FLOOR = 1e-30  # a probability of 0 becomes this: it adds nothing, and its logarithm is finite
-_NEGLIGIBLE = 1e-7  # nats of doubt that may be left out in total
+_NEGLIGIBLE = 1e-7  # nats of uncertainty that may be left out in total
 _CELLS = 1 << 18  # predictions held at once: 1 MB in float32, so they stay in the cache
 
 
@@ -40,8 +40,8 @@ def extend(
     """The joint with the label of one more item.
 
     Exact while its configurations number at most `limit`; beyond, `samples` of them stand for all.
-    They are drawn by their worth: the mass times the doubt left about the draws, which bounds
-    what any further label can tell. A configuration that leaves no doubt is left out.
+    They are drawn by their worth: the mass times the uncertainty left about the draws, which bounds
+    what any further label can tell. A configuration that leaves no uncertainty is left out.
     """
     prior, p = joint.posterior.double(), probs.double()
     chance = prior @ p  # of each label, given the configuration so far

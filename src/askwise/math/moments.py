@@ -5,16 +5,16 @@ import math
 from jaxtyping import Float
 from torch import Tensor
 
-from askwise.math.doubt import Doubt
+from askwise.math.uncertainty import Uncertainty
 from askwise.types import Moments, SiteScores
 
 
-def variances(moments: Moments) -> Doubt:
-    """Doubt as variances [N, D]: of the means (epistemic), and the mean of the variances (aleatoric)."""
+def variances(moments: Moments) -> Uncertainty:
+    """Variances [N, D]: of the means (epistemic), and the mean of the variances (aleatoric)."""
     means = moments[..., 0]
     epistemic = (means - means.mean(dim=1, keepdim=True)).square().mean(dim=1)
     aleatoric = moments[..., 1].exp().mean(dim=1)
-    return Doubt(epistemic + aleatoric, epistemic, aleatoric)
+    return Uncertainty(epistemic + aleatoric, epistemic, aleatoric)
 
 
 def log_density(

@@ -10,7 +10,7 @@ from askwise.nets.recipe import recorded
 
 _LEVELS = 4
 _SMALLEST = 2**_LEVELS
-_DOUBTFUL = (3, 4)  # the levels with dropout
+_UNCERTAIN = (3, 4)  # the levels with dropout
 
 
 class SegNetBasic(nn.Module):
@@ -21,12 +21,12 @@ class SegNetBasic(nn.Module):
         for level in range(1, _LEVELS + 1):
             self.add_module(f"conv{level}", _wide(channels if level == 1 else width, width))
             self.add_module(f"norm{level}", nn.BatchNorm2d(width))
-            if level in _DOUBTFUL:
+            if level in _UNCERTAIN:
                 self.add_module(f"dropout{level}", nn.Dropout(dropout))
         for level in range(_LEVELS, 0, -1):
             self.add_module(f"decode{level}", _wide(width, width))
             self.add_module(f"decode_norm{level}", nn.BatchNorm2d(width))
-            if level in _DOUBTFUL:
+            if level in _UNCERTAIN:
                 self.add_module(f"decode_dropout{level}", nn.Dropout(dropout))
         self.classify = nn.Conv2d(width, classes, kernel_size=1)
 
@@ -43,12 +43,12 @@ class SegNetBasic(nn.Module):
             # Rounded up, so that the last row of an odd image is not forgotten.
             value, indices = F.max_pool2d(value, 2, ceil_mode=True, return_indices=True)
             maxima.append((indices, size))
-            if level in _DOUBTFUL:
+            if level in _UNCERTAIN:
                 value = own[f"dropout{level}"](value)
         for level in range(_LEVELS, 0, -1):
             value = unpool(value, *maxima[level - 1])
             value = own[f"decode_norm{level}"](own[f"decode{level}"](value))
-            if level in _DOUBTFUL:
+            if level in _UNCERTAIN:
                 value = own[f"decode_dropout{level}"](value)
         logits: Tensor = self.classify(value)
         return logits

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from askwise.errors import InputError
-from askwise.oracle.contract import Oracle
+from askwise.oracle.contract import Oracle, Question
 from askwise.oracle.file import File
 from askwise.oracle.function import Function
 from askwise.oracle.simulated import Simulated
-from askwise.store.facts import Question, Told
+from askwise.store.facts import Told
 
-__all__ = ["AnyOracle", "File", "Function", "Oracle", "Simulated", "known_labels", "open_oracle"]
+__all__ = ["AnyOracle", "File", "Function", "Oracle", "Question", "Simulated", "known_labels", "open_oracle"]
 
 AnyOracle = Oracle | Callable[[Question], Told | None] | Mapping[str, Any] | str | Path
 

@@ -1,9 +1,27 @@
-"""Who answers: what an oracle promises (tests/conformance/test_oracles.py)."""
+"""Who answers: what an oracle is asked, and what it promises (tests/conformance/test_oracles.py)."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from askwise.store.facts import Question, Told
+from askwise.store.facts import Told
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """An item to be labelled, in a person's words."""
+
+    id: str
+    row: int
+    """Its position in the array, file or folder it came from: `x[row]`."""
+    name: str
+    """The file, or the first words of a text."""
+    round: int
+    rank: int
+    """Its place among the questions asked together; 0 is the most informative."""
+    score: float | None = None
+    guess: str | None = None
+    """The class that the model would give it; None before the first model."""
 
 
 @runtime_checkable

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from askwise.errors import InputError
+from askwise.oracle.contract import Question
 from askwise.pool.tables import rows
 from askwise.store.classes import names, position
-from askwise.store.facts import CANNOT_TELL, SKIP, Question, Told
+from askwise.store.facts import CANNOT_TELL, SKIP, Told
 
 _WORDS: dict[str, Told] = {"": SKIP, "skip": SKIP, "cannot_tell": CANNOT_TELL}
 

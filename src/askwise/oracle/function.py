@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from askwise.errors import AskwiseError
-from askwise.store.facts import Question, Told
+from askwise.oracle.contract import Question
+from askwise.store.facts import Told
 
 
 class OracleError(AskwiseError):

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from askwise.errors import InputError
+from askwise.oracle.contract import Question
 from askwise.seeding import derive
 from askwise.store.classes import names, position
-from askwise.store.facts import CANNOT_TELL, SKIP, Question, Told
+from askwise.store.facts import CANNOT_TELL, SKIP, Told
 
 _WHOLE = 2**56  # derive() gives whole numbers below this
 

@@ -157,6 +157,22 @@ class FeaturePool(Pool):
         """Every id, quarantined ones included, in the order of arrival."""
         return self._items.ids
 
+    def row(self, identity: str) -> int:
+        """The position of the item in its own source."""
+        return self._items.row(identity)
+
+    def name(self, identity: str) -> str:
+        """What people call the item."""
+        return self._items.name(identity)
+
+    def find(self, key: str | int) -> str:
+        """The id of an item from its id, row or name."""
+        return self._items.find(key)
+
+    def again(self, path: str | Path) -> Pool:
+        """Other items, not features, read as those of this pool are."""
+        return self._items.again(path)
+
     def add(self, more: Source | Pool) -> list[str]:
         """The ids that are new; what is added are items, not features."""
         return self._items.add(more._items if isinstance(more, FeaturePool) else more)

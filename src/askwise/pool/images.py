@@ -43,6 +43,16 @@ class ImageSource:
         """The pictures as one tensor, and those that cannot be read."""
         return stack({identity: self._picture(self._path[identity]) for identity in ids}, self.like())
 
+    def again(self, path: Path) -> "ImageSource":
+        """The pictures of another folder, brought to the same size and channels."""
+        if not path.is_dir():
+            raise InputError(f"there is no folder {str(path)!r}; give one that holds pictures")
+        return ImageSource(path, size=self._size, channels=self._channels, max_pixels=self._max_pixels)
+
+    def name(self, identity: str) -> str:
+        """The path of the picture in the folder."""
+        return identity
+
     def stamps(self, ids: Sequence[str]) -> Sequence[str | None]:
         """Size and time of each file, and how it is read."""
         how = f"{self._size} {self._channels} {self._max_pixels}"

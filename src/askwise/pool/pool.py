@@ -2,12 +2,17 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import islice
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
 
 from askwise.errors import InputError
+
+_LOOKED_AT = 20_000  # names, to say which is nearest to a wrong one
 
 
 @dataclass(frozen=True)
@@ -39,11 +44,41 @@ class Source(Protocol):
 
 
 @runtime_checkable
+class Named(Protocol):
+    """A source whose items have names that people know: files, texts."""
+
+    def name(self, identity: str) -> str:
+        """What a person calls the item."""
+
+
+@runtime_checkable
+class Again(Protocol):
+    """A source that can read another folder or file the same way."""
+
+    def again(self, path: Path) -> Source:
+        """The items there, read as these are."""
+
+
+@runtime_checkable
 class Stamped(Protocol):
     """A source that can tell without reading an item whether it is still the same."""
 
     def stamps(self, ids: Sequence[str]) -> Sequence[str | None]:
         """For each item what changes with its content; None where only reading it would tell."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """One item: where it is in its source, what people call it, and what the network sees of it."""
+
+    id: str
+    row: int
+    """Its position in the array, file or folder it came from: `x[row]`."""
+    name: str
+    """The file, or the first words of a text; `x[7]` for row 7 of an array."""
+    source: int
+    """Which of the pool's sources it came from, counted from 0."""
+    inputs: Tensor
 
 
 class Pool:
@@ -52,7 +87,86 @@ class Pool:
     def __init__(self, source: Source) -> None:
         self._sources: list[Source] = []
         self._owner: dict[str, int] = {}
+        self._rows: dict[int, dict[str, int]] = {}
+        self._names: dict[str, str | None] = {}
+        self._named = 0
         self.add(source)
+
+    def __getitem__(self, rows: slice) -> Tensor:
+        """Some of the items in the order of arrival; one that cannot be read is refused by its name."""
+        reading = self.read(list(islice(self.ids, *rows.indices(len(self)))))
+        if reading.quarantined:
+            bad, why = next(iter(reading.quarantined.items()))
+            raise InputError(f"item {self.name(bad)!r} cannot be read: {why}; leave it out")
+        return reading.inputs
+
+    def item(self, key: str | int) -> Item:
+        """One item by its id, its row or its name."""
+        identity = self.find(key)
+        reading = self.read([identity])
+        if reading.quarantined:
+            raise InputError(f"item {self.name(identity)!r} cannot be read: {reading.quarantined[identity]}")
+        return Item(
+            identity, self.row(identity), self.name(identity), self._owner[identity], reading.inputs[0]
+        )
+
+    def row(self, identity: str) -> int:
+        """The position of an item in its own source."""
+        number = self._owner[identity]
+        if number not in self._rows:
+            self._rows[number] = {name: row for row, name in enumerate(self._sources[number].ids)}
+        return self._rows[number][identity]
+
+    def name(self, identity: str) -> str:
+        """What people call an item: its file, its first words, or its place in an array."""
+        source = self._sources[self._owner[identity]]
+        return source.name(identity) if isinstance(source, Named) else f"x[{self.row(identity)}]"
+
+    def find(self, key: str | int) -> str:
+        """The id of an item, from its id, its row in a pool of one source, or a name that is unique."""
+        if isinstance(key, str) and key in self._owner:
+            return key
+        if isinstance(key, int) and not isinstance(key, bool):
+            return self._by_row(key)
+        found = self._by_name(str(key))
+        if found is None:
+            raise InputError(f"{self._known(str(key))}; tell answers by the ids, rows or names of ask()")
+        return found
+
+    def again(self, path: str | Path) -> "Pool":
+        """Other items from a folder or file, read as this pool's own are."""
+        source = self._sources[0]
+        if not isinstance(source, Again):
+            raise InputError(f"items like these are not read from {path}; pass them as a tensor or an array")
+        return Pool(source.again(Path(path)))
+
+    def _by_row(self, row: int) -> str:
+        if len(self._sources) > 1:
+            raise InputError(
+                f"row {row} may be of any of {len(self._sources)} sources; use the id of the item"
+            )
+        ids = self._sources[0].ids
+        if not 0 <= row < len(ids):
+            raise InputError(f"the pool has the rows 0 to {len(ids) - 1}, and no row {row}")
+        return ids[row]
+
+    def _by_name(self, name: str) -> str | None:
+        """The item with a name, whole or without its folders; None where no item or several have it."""
+        if self._named < len(self):
+            for identity in islice(self.ids, self._named, None):
+                whole = self.name(identity)
+                for known in {whole, whole.rpartition("/")[2]}:
+                    self._names[known] = None if known in self._names else identity
+            self._named = len(self)
+        return self._names.get(name)
+
+    def _known(self, key: str) -> str:
+        """Why no item is found, and the nearest there is."""
+        if key in self._names:
+            return f"several items are called {key!r}"
+        few = list(islice(self._names, _LOOKED_AT)) + list(islice(self._owner, _LOOKED_AT))
+        near = get_close_matches(key, few, n=1, cutoff=0.75)
+        return f"the pool has no item {key!r}" + (f" (the nearest is {near[0]!r})" if near else "")
 
     def __len__(self) -> int:
         return len(self._owner)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
+from textwrap import shorten
 
 from torch import Tensor
 
@@ -16,6 +17,7 @@ Encode = Callable[[list[str]], Tensor]
 
 _PROBES = ["What does it say of this?", "É 1,234.5% — #tag 日本語 " * 400]
 """Texts that tell one way to encode from another: by its tokens, and by where it cuts."""
+_WORDS = 60  # characters of a text's name
 _LONGEST = 1_000_000  # characters; more is a broken file rather than a text
 
 
@@ -41,6 +43,10 @@ class TextSource:
             if identity not in self.quarantined:
                 return self._encoded([self.texts[identity]])[0]
         raise InputError(f"no text can be used; the first: {self.quarantined[self.ids[0]]}")
+
+    def name(self, identity: str) -> str:
+        """The first words of the text."""
+        return shorten(self.texts[identity], _WORDS, placeholder=" ...")
 
     def read(self, ids: Sequence[str]) -> Reading:
         """The texts as one tensor."""

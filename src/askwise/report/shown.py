@@ -1,4 +1,4 @@
-"""Items as a report shows them: what was asked, in order, and what is still doubtful."""
+"""Items as a report shows them: what was asked, in order, and what is still uncertain."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -13,7 +13,6 @@ from askwise.pool.pool import Pool
 from askwise.report.content import Shown
 from askwise.report.past import Past
 from askwise.report.pictures import png
-from askwise.seeding import derive
 from askwise.store.facts import Question
 from askwise.store.ledger import Ledger
 
@@ -48,7 +47,7 @@ def unsure(run: Past, ledger: Ledger, pool: Pool, fitted: Fitted) -> list[Shown]
     plan = run.plan
     acquire = plan.acquire if ACQUISITIONS[plan.acquire].needs == "log_probs" else "max_entropy"
     options = plan.acquire_options if acquire == plan.acquire else {}
-    draw = derive(plan.seed, "draw", len(run.rounds))
+    draw = plan.draw_seed(len(run.rounds))
     held = {*plan.validation.ids, *plan.test.ids}
     left = (name for name in pool.ids if not ledger.known(name) and name not in held)
 

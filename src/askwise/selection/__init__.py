@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
@@ -20,20 +20,33 @@ from askwise.types import Picks
 
 @dataclass(frozen=True)
 class Selection:
-    """A function, and the inputs it needs: any of `scores`, `log_probs`, `features`, in its order."""
+    """A function, and what the loop must know of it.
+
+    `needs` names its inputs, any of `scores`, `log_probs`, `features`, in its order. `sees` says which
+    scored items it looks at: the `best`, as many as are picked; a `shortlist` of the best; or `all`.
+    One that covers the pool is given a random sample instead of the highest scores. `cold_start` means
+    that it can choose before there is a model, from the features of the network as given.
+    """
 
     function: Callable[..., Picks]
     needs: tuple[str, ...]
+    sees: Literal["best", "shortlist", "all"] = "shortlist"
+    cold_start: bool = False
+
+    @property
+    def covers(self) -> bool:
+        """Whether it spreads its picks over the pool by their features."""
+        return "features" in self.needs
 
 
 SELECTIONS: dict[str, Selection] = {
-    "top_k": Selection(top_k, needs=("scores",)),
-    "power": Selection(power, needs=("scores",)),
-    "softmax": Selection(softmax, needs=("scores",)),
-    "softrank": Selection(softrank, needs=("scores",)),
+    "top_k": Selection(top_k, needs=("scores",), sees="best"),
+    "power": Selection(power, needs=("scores",), sees="all"),
+    "softmax": Selection(softmax, needs=("scores",), sees="all"),
+    "softrank": Selection(softrank, needs=("scores",), sees="all"),
     "batchbald": Selection(batchbald, needs=("log_probs",)),
-    "k_center": Selection(k_center, needs=("features",)),
-    "typiclust": Selection(typiclust, needs=("features",)),
+    "k_center": Selection(k_center, needs=("features",), cold_start=True),
+    "typiclust": Selection(typiclust, needs=("features",), cold_start=True),
     "badge": Selection(badge, needs=("log_probs", "features")),
 }
 

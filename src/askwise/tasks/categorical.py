@@ -7,8 +7,8 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
-from askwise.math.doubt import entropies
 from askwise.math.entropy import marginal
+from askwise.math.uncertainty import entropies
 from askwise.tasks.task import Prediction
 from askwise.types import LogProbs, SiteScores
 
@@ -16,9 +16,11 @@ _NO_CLASS = -100  # what torch leaves out where nothing else is said; the checks
 
 
 def summary(log_probs: LogProbs) -> Prediction:
-    """Mean probabilities [N, *sites, C], and doubt in nats [N, *sites]."""
-    doubt = entropies(log_probs)
-    return Prediction(marginal(log_probs).exp(), doubt.total, doubt.epistemic, doubt.aleatoric)
+    """Mean probabilities [N, *sites, C], and uncertainty in nats [N, *sites]."""
+    uncertainty = entropies(log_probs)
+    return Prediction(
+        marginal(log_probs).exp(), uncertainty.total, uncertainty.epistemic, uncertainty.aleatoric
+    )
 
 
 def known(labels: Tensor, ignore: int | None) -> Tensor:

@@ -81,8 +81,10 @@ def _moments(outputs: Tensor, fixed: float | None) -> Tensor:
 
 
 def _summary(found: Moments) -> Prediction:
-    doubt = gaussian.variances(found)
-    return Prediction(found[..., 0].mean(dim=1), doubt.total, doubt.epistemic, doubt.aleatoric)
+    uncertainty = gaussian.variances(found)
+    return Prediction(
+        found[..., 0].mean(dim=1), uncertainty.total, uncertainty.epistemic, uncertainty.aleatoric
+    )
 
 
 def _columns(labels: Tensor) -> Tensor:

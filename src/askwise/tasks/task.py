@@ -11,10 +11,10 @@ from askwise.types import Scores, SiteScores
 
 @dataclass(frozen=True)
 class Prediction:
-    """The mean [N, ...] of every item, and how doubtful it is: total = epistemic + aleatoric.
+    """The mean [N, ...] of every item, and how uncertain it is: total = epistemic + aleatoric.
 
-    Classes: mean probabilities [N, *sites, C] and doubt in nats [N, *sites]. Numbers: mean values
-    [N, D] and doubt as variances [N, D].
+    Classes: mean probabilities [N, *sites, C] and uncertainty in nats [N, *sites]. Numbers: mean values
+    [N, D] and uncertainty as variances [N, D].
     """
 
     mean: Tensor
@@ -78,7 +78,7 @@ class Task:
     known: Callable[[Tensor], Tensor]
     """Which items [N] have a label that is known, at one site at least; the others count nowhere."""
     summary: Callable[[Tensor], Prediction]
-    """Mean and doubt of a predictive distribution."""
+    """Mean and uncertainty of a predictive distribution."""
     log_likelihood: Callable[[Tensor, Tensor], SiteScores]
     """Log of the predictive density, averaged over the draws, at labels [N, *sites]; NaN where unknown."""
     curvature: Curvature

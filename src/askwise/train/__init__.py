@@ -4,9 +4,9 @@ from askwise.train.augment import augmented
 from askwise.train.converged import Ending
 from askwise.train.early_stop import EarlyStop
 from askwise.train.epochs import History, Terms, train
-from askwise.train.examples import Examples, examples, label_tensor
+from askwise.train.examples import Examples, examples, label_tensor, labelled_rows
 from askwise.train.optimizer import Optimizer, Plain, grouped
-from askwise.train.training import Course, Training
+from askwise.train.training import Course, Training, as_training
 
 __all__ = [
     "Course",
@@ -18,9 +18,11 @@ __all__ = [
     "Plain",
     "Terms",
     "Training",
+    "as_training",
     "augmented",
     "examples",
     "grouped",
     "label_tensor",
+    "labelled_rows",
     "train",
 ]

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, TypeVar
 T = TypeVar("T")
 
 Follow: TypeAlias = bool | Callable[[str, int, int], None]
-"""Whether a bar is shown; or who is told instead: what is done, how many are done, how many there are."""
+"""True shows a progress bar; a callback receives (task, done, total)."""
 
 PATIENCE = 2.0
 """Seconds that pass before a bar appears: what takes less needs none."""

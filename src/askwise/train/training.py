@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, asdict, dataclass, fields
+from typing import Any
 
 from torch import Tensor
 
@@ -78,7 +79,7 @@ class Training:
     """
 
     epochs: int | None = None
-    batch: int = 64
+    batch_size: int = 64
     lr: float = 3e-3
     _: KW_ONLY
     min_steps: int | None = None
@@ -96,7 +97,7 @@ class Training:
         for name in ("epochs", "min_steps", "patience"):
             if getattr(self, name) is not None:
                 positive(name, getattr(self, name))
-        positive("batch", self.batch)
+        positive("batch_size", self.batch_size)
         if not self.lr > 0:
             raise InputError(f"lr must be above 0, not {self.lr!r}")
         choose("optimizer", self.optimizer, OPTIMIZERS)
@@ -115,11 +116,19 @@ class Training:
                 choose("augmentation", name, AUGMENTATIONS)
             object.__setattr__(self, "augment", names or None)
 
+    def options(self) -> dict[str, Any]:
+        """Every option by its name, as a plan writes them down."""
+        if callable(self.augment):
+            raise InputError(
+                "a function cannot be written into a plan; name augmentations: augment=('flip', 'shift')"
+            )
+        return asdict(self)
+
     def course(self, count: int) -> Course:
         """The epochs and batches of learning from `count` examples."""
         epochs = EPOCHS if self.epochs is None else self.epochs
         least = self.min_steps or (MIN_STEPS if self.epochs is None else 0)
-        sizes = even_sizes(count, self.batch)
+        sizes = even_sizes(count, self.batch_size)
         return Course(epochs, max(1, math.ceil(least / (epochs * len(sizes)))), sizes)
 
     def decays(self, parameters: Mapping[str, Tensor], count: int) -> dict[str, float]:
@@ -140,6 +149,17 @@ class Training:
         """The prior precision by layer; the empty name stands for all."""
         given = self.prior_precision
         return given if isinstance(given, Mapping) else {"": given}
+
+
+def as_training(given: object) -> Training:
+    """A training: the record itself, or a table of its options."""
+    if isinstance(given, Training):
+        return given
+    if not isinstance(given, Mapping):
+        raise InputError(f"training is a Training or a table of its options, not {given!r}")
+    for option in given:
+        choose("option of training", option, [field.name for field in fields(Training)])
+    return Training(**given)
 
 
 def even_sizes(count: int, batch: int) -> list[int]:

@@ -21,7 +21,7 @@ def data(count: int = 40) -> tuple[Tensor, Tensor]:
 
 
 def first_epoch(count: int = 40, batch: int = 64, **options) -> dict[str, float]:
-    frozen = Training(epochs=1, lr=1e-12, batch=batch)
+    frozen = Training(epochs=1, lr=1e-12, batch_size=batch)
     return aw.fit(aw.nets.mlp(6, 3), data(count), posterior=aw.bbb(**options), training=frozen).history[0]
 
 
@@ -63,13 +63,13 @@ def test_without_labels_to_explain_the_posterior_falls_back_to_the_prior() -> No
         aw.nets.mlp(6, 3, hidden=(4,)),
         data(30),
         posterior=aw.bbb(last=1, kl_weight=1e4, prior_std=0.3),
-        training=Training(epochs=300, lr=1e-2, batch=32),
+        training=Training(epochs=300, lr=1e-2, batch_size=32),
     )
     assert softplus(fitted.state["dense2.weight"]).mean() == pytest.approx(0.3, rel=0.05)
     assert fitted.network.dense2.weight.abs().max() < 0.05
 
 
-def test_epistemic_doubt_is_larger_far_from_the_data() -> None:
+def test_epistemic_uncertainty_is_larger_far_from_the_data() -> None:
     x, y = data(60)
     fitted = aw.fit(
         aw.nets.mlp(6, 3, hidden=(32,)),
@@ -145,9 +145,11 @@ def test_parametrised_layers_are_refused_by_name() -> None:
         aw.fit(network, data(), posterior=aw.bbb(last=1))
 
 
-def test_a_single_layer_is_refused() -> None:
-    with pytest.raises(InputError, match=r"put it into nn\.Sequential"):
-        aw.fit(nn.Linear(6, 3), data(), posterior=aw.bbb(last=1))
+def test_a_single_layer_is_a_network_of_one() -> None:
+    same, short = nn.Sequential(nn.Linear(6, 3)), Training(epochs=2)
+    alone = aw.fit(same[0], data(), posterior=aw.bbb(last=1), training=short)
+    inside = aw.fit(same, data(), posterior=aw.bbb(last=1), training=short)
+    assert alone.digest() == inside.digest()
 
 
 def test_a_layer_called_twice_learns_and_predicts() -> None:
@@ -185,7 +187,7 @@ def test_it_finds_the_mean_field_posterior_of_linear_regression() -> None:
         known.data,
         posterior=aw.bbb(bias=True, prior_std=known.prior_std, kl_weight=1.0),
         task=aw.tasks.regression(tau=known.tau),
-        training=Training(epochs=600, lr=3e-2, batch=200, schedule="cosine"),
+        training=Training(epochs=600, lr=3e-2, batch_size=200, schedule="cosine"),
     )
     for name, mean in known.parts(known.mean).items():
         torch.testing.assert_close(fitted.network.get_parameter(name).detach(), mean, rtol=0.05, atol=0)

@@ -7,11 +7,11 @@ from torch import Tensor, nn
 import askwise as aw
 from askwise.bayes.fitted import Fitted
 from askwise.bayes.posteriors import ensemble
-from askwise.bayes.trace import tensors_of
+from askwise.bayes.program.trace import tensors_of
 from askwise.errors import InputError
 from askwise.train import Training
 
-QUICK = Training(epochs=3, batch=16)
+QUICK = Training(epochs=3, batch_size=16)
 
 
 def data(count: int = 40) -> tuple[Tensor, Tensor]:

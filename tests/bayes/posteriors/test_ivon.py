@@ -29,7 +29,7 @@ def off(known: LinearGaussian, **options) -> tuple[float, float]:
         known.data,
         posterior=aw.ivon(kl_weight=1.0, prior_std=known.prior_std, **options),
         task=aw.tasks.regression(tau=known.tau),
-        training=Training(epochs=500, lr=1e-2, batch=200),  # 500 steps
+        training=Training(epochs=500, lr=1e-2, batch_size=200),  # 500 steps
     )
     return known.off(fitted.network, {name: fitted.state[f"std.{name}"] for name in known.parts(known.mean)})
 
@@ -55,11 +55,11 @@ def test_its_steps_suit_a_training_with_a_large_learning_rate() -> None:
             (x, y),
             posterior=config,
             task=aw.tasks.regression(tau=400.0),
-            training=Training(epochs=150, batch=64, lr=1e-2),
+            training=Training(epochs=150, batch_size=64, lr=1e-2),
             start="scratch",
             seed=0,
         )
-        return aw.measure(fitted, (x, y), draws=50)["rmse"]
+        return aw.evaluate(fitted, (x, y), draws=50)["rmse"]
 
     found, beyond_newton = (
         rmse(aw.ivon(kl_weight=1.0, prior_std=1.0, **lr)) for lr in ({}, {"lr": 10.0, "reach": 30.0})
@@ -105,7 +105,7 @@ def test_it_is_as_accurate_as_point() -> None:
     assert found["ivon"] >= found["point"] - 0.07  # two items of thirty
 
 
-def test_epistemic_doubt_is_larger_far_from_the_data() -> None:
+def test_epistemic_uncertainty_is_larger_far_from_the_data() -> None:
     x, y = data()
     fitted = aw.fit(network(), (x, y), posterior=aw.ivon(kl_weight=0.1), training=Training(epochs=100))
     near = aw.predict(fitted, x).epistemic.mean()

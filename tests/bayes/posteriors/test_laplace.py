@@ -10,12 +10,11 @@ from softmax_regression import sampled
 from torch import Tensor, nn
 
 import askwise as aw
-from askwise.bayes.curvature import rotated
 from askwise.bayes.fitted import Fitted
 from askwise.bayes.learning import Job, State
 from askwise.bayes.posteriors import laplace
+from askwise.bayes.posteriors.curvature import rotated
 from askwise.errors import InputError
-from askwise.loop.measure import measure
 from askwise.tasks import classification, multilabel, regression
 from askwise.train import Training, examples
 
@@ -136,7 +135,7 @@ def test_draws_have_the_covariance_of_the_state(form: str, chosen: bool, items: 
     x, y = torch.randn(items, 3, generator=rng), torch.arange(items) % 3
     config = aw.laplace(form=form, prior_precision=None if chosen else 1.0)
     fitted = aw.fit(nn.Sequential(nn.Linear(3, 3)), (x, y), posterior=config, training=QUICK)
-    draws = laplace.draw(fitted.network, config, fitted.state, numbers=range(4_000), seed=0, sites=())
+    draws = config.draw(fitted.network, fitted.state, numbers=range(4_000), seed=0, dropouts=())
     flat = torch.cat([draws["0.weight"], draws["0.bias"].unsqueeze(-1)], dim=-1).flatten(1).double()
     wanted = covariance(fitted, "0")
     noise = (wanted.diagonal().outer(wanted.diagonal()) + wanted.square()).div(4_000).sqrt()
@@ -204,12 +203,12 @@ def test_the_mode_fits_the_labels_better_than_the_training_left_them() -> None:
     assert same == ["dense1.weight", "dense1.bias"]
 
 
-def test_doubt_is_larger_far_from_the_data_and_smaller_with_more_of_them() -> None:
+def test_uncertainty_is_larger_far_from_the_data_and_smaller_with_more_of_them() -> None:
     rng = torch.Generator().manual_seed(0)
     x = torch.randn(400, 2, generator=rng)
     y = (x[:, 0] + 0.5 * torch.randn(400, generator=rng) > 0).long()
 
-    def doubt(count: int, at: Tensor) -> float:
+    def uncertainty(count: int, at: Tensor) -> float:
         config = aw.laplace(form="full", prior_precision=1.0)
         fitted = aw.fit(
             nn.Sequential(nn.Linear(2, 2)), (x[:count], y[:count]), posterior=config, training=QUICK
@@ -217,8 +216,8 @@ def test_doubt_is_larger_far_from_the_data_and_smaller_with_more_of_them() -> No
         return aw.predict(fitted, at).epistemic.mean().item()
 
     sideways = torch.tensor([[0.0, 8.0], [0.0, -8.0]])
-    assert doubt(400, sideways) > 2 * doubt(400, torch.zeros(1, 2))
-    assert doubt(20, sideways) > 2 * doubt(400, sideways)
+    assert uncertainty(400, sideways) > 2 * uncertainty(400, torch.zeros(1, 2))
+    assert uncertainty(20, sideways) > 2 * uncertainty(400, sideways)
 
 
 def clouds(count: int, *, apart: float, features: int = 6) -> tuple[Tensor, Tensor]:
@@ -235,9 +234,7 @@ def chosen(x: Tensor, y: Tensor, *, validation: tuple[Tensor, Tensor] | None = N
         network = nn.Sequential(nn.Linear(x.shape[1], 3))
     held = None if validation is None else examples(validation)
     job = Job(examples((x, y)), classification(), QUICK, 0, torch.device("cpu"), validation=held)
-    return {
-        k.removeprefix("0."): v for k, v in laplace.fit(network, aw.laplace(**options), job).state.items()
-    }
+    return {k.removeprefix("0."): v for k, v in aw.laplace(**options).fit(network, job).state.items()}
 
 
 def test_the_mode_and_its_prior_are_the_same_whichever_way_the_width_is_chosen() -> None:
@@ -262,7 +259,7 @@ def test_few_labels_of_many_features_keep_a_prior_near_the_guess() -> None:
     x = torch.randn(20, 300, generator=rng) + torch.randn(10, 300, generator=rng)[y]
     spread = (x - x.mean(0)).square().sum(1).mean().item()
     state = Job(examples((x, y)), classification(), QUICK, 0, torch.device("cpu"))
-    found = laplace.fit(nn.Sequential(nn.Linear(300, 10)), aw.laplace(), state).state
+    found = aw.laplace().fit(nn.Sequential(nn.Linear(300, 10)), state).state
     assert 0.1 < found["0.prior_precision"].item() / (spread / 100) < 10
     assert found["0.axes"].shape == (301, 20)
 
@@ -392,7 +389,7 @@ def test_given_its_prior_it_has_the_spread_and_the_ranking_of_the_exact_posterio
     assert 0.85 < ratios.min() < ratios.max() < 1.15
     assert rank > 0.9
     assert compared(aw.laplace(form="diag", prior_precision=1.0))[0].min() < 0.85
-    assert compared(aw.laplace())[1] > 0.9  # narrower, and it still tells what is doubtful
+    assert compared(aw.laplace())[1] > 0.9  # narrower, and it still tells what is uncertain
 
 
 @pytest.mark.slow
@@ -411,7 +408,7 @@ def test_its_draws_predict_digits_as_well_as_its_mode() -> None:
             fitted = aw.fit(point.network, labelled, posterior=aw.laplace(choose=way), training=still)
             mode = Fitted(fitted.network, aw.point(), fitted.task, {}, fitted.history)
             for who, model in (("draws", fitted), ("mode", mode)):
-                found = measure(aw.predict(model, data.test_x, draws=100).mean, data.test_y)
+                found = aw.evaluate(model, (data.test_x, data.test_y), draws=100)
                 for name in ("nll", "ece"):
                     totals.setdefault(f"{way} {who} {name}", []).append(float(found[name]))
     mean = {name: sum(values) / len(values) for name, values in totals.items()}

@@ -56,7 +56,7 @@ def test_draws_have_half_the_diagonal_and_half_the_low_rank_covariance() -> None
     fitted = aw.fit(
         network, (data()[0][:, :2], data()[1] % 2), posterior=aw.swag(rank=3), training=Training(epochs=20)
     )
-    draws = swag.draw(fitted.network, fitted.posterior, fitted.state, numbers=range(4000), seed=0, sites=())
+    draws = fitted.posterior.draw(fitted.network, fitted.state, numbers=range(4000), seed=0, dropouts=())
     flat = torch.cat([draws["0.weight"].flatten(1), draws["0.bias"]], dim=1).double()
     deviations = torch.cat(
         [fitted.state["0.weight.deviations"].flatten(1), fitted.state["0.bias.deviations"]], dim=1
@@ -92,7 +92,7 @@ def test_the_mean_is_in_the_network_and_is_not_where_training_ended() -> None:
 
 def test_statistics_of_batch_norm_are_those_of_the_mean_weights() -> None:
     network = nn.Sequential(nn.Linear(6, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Dropout(0.5), nn.Linear(8, 3))
-    fitted = aw.fit(network, data(), posterior=aw.swag(), training=Training(epochs=10, batch=16))
+    fitted = aw.fit(network, data(), posterior=aw.swag(), training=Training(epochs=10, batch_size=16))
     hidden = fitted.network[0](data()[0]).detach()
     torch.testing.assert_close(fitted.network[1].running_mean, hidden.mean(0))
     torch.testing.assert_close(fitted.network[1].running_var, hidden.var(0))

@@ -31,7 +31,7 @@ def test_linear_gaussian_data_have_the_exact_or_the_mean_field_posterior(form: s
             known.data,
             posterior=aw.vbll(form=form, prior_std=known.prior_std, kl_weight=1.0),
             task=regression(tau=known.tau),
-            training=Training(epochs=200, lr=lr, batch=200),
+            training=Training(epochs=200, lr=lr, batch_size=200),
             start=fitted or "given",
         )
     assert fitted is not None
@@ -59,13 +59,12 @@ def test_variances_are_those_of_the_drawn_outputs(form: str, bias: bool) -> None
     plain, layer = layer_of(form, bias=bias)
     x = torch.randn(5, 4, generator=torch.Generator().manual_seed(0))
     torch.testing.assert_close(layer(x), plain(x))
-    draws = vbll.draw(
+    draws = aw.vbll().draw(
         nn.Sequential(plain),
-        aw.vbll(),
         {"0.factor": layer.factor.detach()},
         numbers=range(3000),
         seed=0,
-        sites=(),
+        dropouts=(),
     )
     outputs = torch.einsum("tcd,nd->tnc", draws["0.weight"], x)
     outputs = outputs + draws["0.bias"][:, None] if bias else outputs
@@ -100,8 +99,12 @@ def test_the_loss_bounds_the_expected_one_and_is_equal_for_numbers(task, labels:
     x = torch.randn(5, 4, generator=torch.Generator().manual_seed(0))
     with torch.no_grad():
         bound = task.nll(layer(x), labels) + vbll._correction(task, layer, 3)(layer(x), labels)
-        draws = vbll.draw(
-            nn.Sequential(plain), aw.vbll(), {"0.factor": layer.factor}, numbers=range(3000), seed=0, sites=()
+        draws = aw.vbll().draw(
+            nn.Sequential(plain),
+            {"0.factor": layer.factor},
+            numbers=range(3000),
+            seed=0,
+            dropouts=(),
         )
         outputs = torch.einsum("tcd,nd->tnc", draws["0.weight"], x) + draws["0.bias"][:, None]
         each = torch.stack([task.nll(one, labels) for one in outputs])
@@ -128,7 +131,7 @@ def test_shared_noise_is_learned_beside_the_layer_and_counts_the_variance() -> N
     assert 0 < found.epistemic.mean() < 0.1 * found.aleatoric.mean()
 
 
-def test_more_labels_leave_less_doubt() -> None:
+def test_more_labels_leave_less_uncertainty() -> None:
     network = aw.nets.mlp(6, 3, hidden=(8,))
     few, many = (
         aw.fit(network, data(count), posterior=aw.vbll(), training=Training(epochs=epochs, lr=1e-2))

@@ -29,7 +29,7 @@ def off(known: LinearGaussian, **options) -> tuple[float, float]:
         known.data,
         posterior=aw.vogn(kl_weight=1.0, prior_std=known.prior_std, **options),
         task=aw.tasks.regression(tau=known.tau),
-        training=Training(epochs=125, lr=1e-2, batch=100),  # 250 steps
+        training=Training(epochs=125, lr=1e-2, batch_size=100),  # 250 steps
     )
     return known.off(fitted.network, {name: fitted.state[f"std.{name}"] for name in known.parts(known.mean)})
 

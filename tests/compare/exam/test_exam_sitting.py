@@ -9,7 +9,7 @@ from askwise.bayes.predict import log_probs, moments
 from askwise.compare.exam.candidates import CANDIDATES, PRIORS
 from askwise.compare.exam.sitting import Protocol, answered, drawn_weights, learned
 
-QUICK = Protocol(steps=6, batch=6, draws=50)
+QUICK = Protocol(steps=6, batch_size=6, draws=50)
 
 
 def test_every_posterior_is_a_candidate_under_its_own_name_and_says_what_prior_it_takes() -> None:

@@ -1,42 +1,28 @@
-"""Ways to put doubt into a network: one file each, the same three names in the same order.
+"""Ways to know what a network does not know: one file each, a record that learns and draws."""
 
-Config says what is wanted, fit learns it, draw makes whole networks of it.
-"""
-
-from types import ModuleType
-from typing import Any, TypeAlias
+from collections.abc import Mapping
 
 from askwise.bayes.posteriors import bbb, ensemble, ivon, laplace, mc_dropout, point, swag, vbll, vogn
-from askwise.errors import InputError
+from askwise.bayes.posteriors.posterior import Posterior, WeightByWeight
+from askwise.errors import InputError, choose
 
-Config: TypeAlias = (
-    point.Config
-    | mc_dropout.Config
-    | bbb.Config
-    | vogn.Config
-    | ivon.Config
-    | laplace.Config
-    | ensemble.Config
-    | swag.Config
-    | vbll.Config
-)
+__all__ = ["POSTERIORS", "Posterior", "WeightByWeight", "as_posterior"]
 
-POSTERIORS: dict[str, ModuleType] = {
-    module.Config.name: module
+POSTERIORS: dict[str, type[Posterior]] = {
+    module.Config.name: module.Config
     for module in (point, mc_dropout, bbb, vogn, ivon, laplace, ensemble, swag, vbll)
 }
 
 
-def home(config: Any) -> ModuleType:
-    """The file of a posterior, by its Config."""
-    module = POSTERIORS.get(getattr(config, "name", None) or "")
-    if module is None or not isinstance(config, module.Config):
-        names = ", ".join(f"aw.{name}()" for name in POSTERIORS)
-        raise InputError(f"posterior must be one of {names}, not {config!r}")
-    return module
-
-
-def distinct(config: Config, draws: int) -> int:
-    """How many of so many draws are taken: an ensemble has no more networks than members."""
-    most: int = getattr(config, "distinct", draws)
-    return min(draws, most)
+def as_posterior(given: object) -> Posterior:
+    """A posterior: the record itself, its name, or a table of its name and options."""
+    if isinstance(given, str | Mapping):
+        options = {"name": given} if isinstance(given, str) else dict(given)
+        kind = POSTERIORS[choose("posterior", str(options.pop("name", "")), POSTERIORS)]
+        for option in options:
+            choose(f"option of posterior {kind.name!r}", option, list(kind().options()))
+        return kind(**options)
+    if isinstance(given, Posterior) and not isinstance(given, type):
+        return given
+    names = ", ".join(f"aw.{name}()" for name in POSTERIORS)
+    raise InputError(f"posterior must be a name or one of {names}, not {given!r}")

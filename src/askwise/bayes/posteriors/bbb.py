@@ -11,14 +11,15 @@ from typing import ClassVar, get_args
 import torch
 from torch import Tensor, nn
 
-from askwise.bayes import dropout
-from askwise.bayes.layers import BayesLayer, Noise, Scale, std_of
 from askwise.bayes.learning import Job, Learned, State, learn, learnable
 from askwise.bayes.place import placement, refuse_shared, replaced
-from askwise.bayes.sites import Site
-from askwise.bayes.warm_up import WARM_UPS, settled
+from askwise.bayes.posteriors.bayes_layer import BayesLayer, Noise, Scale, std_of
+from askwise.bayes.posteriors.posterior import Posterior
+from askwise.bayes.posteriors.warm_up import WARM_UPS, settled
+from askwise.bayes.program import dropout
+from askwise.bayes.program.trace import DropoutCall
 from askwise.errors import InputError, above_zero, at_least_zero, choose
-from askwise.seeding import generator
+from askwise.seeding import generator, keyed_normals
 from askwise.train import Ending, Terms
 from askwise.types import Draws
 
@@ -26,8 +27,8 @@ _RHO_SPREAD = 0.1  # rho starts from N(rho_mean, 0.1), as in the papers
 _NO_NOISE = -1000.0  # softplus of it is exactly zero, and saved numbers stay finite
 
 
-@dataclass(frozen=True, kw_only=True)
-class Config:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Config(Posterior):
     """The placement (one of last, first, layers, all), the form of the Gaussians and the loss.
 
     loss = mean NLL + kl_weight * warm_up * KL(q||p) / number of labels, p = N(0, prior_std^2). By default
@@ -82,61 +83,66 @@ class Config:
         if self.noise is not None:
             choose("noise", self.noise, get_args(Noise))
 
+    def fit(self, network: nn.Module, job: Job) -> Learned:
+        """The rho of every Gaussian weight; the means are learned in the network's own weights."""
+        names = self.placed(network, job.example)
+        layers = {name: _layer(network, name, self, job) for name in names}
+        with replaced(network, dict(layers)):
+            own = learnable(network)
+            rates = {name: job.width_rate for name in own if ".rhos." in name and not self.shared_rate}
+            optimizer = job.optimizer(own, rates=rates, gaussian=names)
+            # Measured: the squared inputs of local noise make a convolution slower with the channels last.
+            channels_last = not any(
+                a.noise == "local" and a.means["weight"].ndim == 4 for a in layers.values()
+            )
+            extra = _divergence(list(layers.values()), self, job)
+            ending = Ending(after=job.epochs(settled(self.warm_up, job.course.steps)))
+            history = learn(network, optimizer, job, extra=extra, channels_last=channels_last, ending=ending)
+        state: State = {}
+        with torch.no_grad():
+            for name, layer in layers.items():
+                plain = network.get_submodule(name)
+                for key, mean in layer.means.items():
+                    plain.get_parameter(key).copy_(mean)
+                state.update({f"{name}.{key}": rho.detach().clone() for key, rho in layer.rhos.items()})
+        return Learned(state, history)
 
-def fit(network: nn.Module, config: Config, job: Job) -> Learned:
-    """The rho of every Gaussian weight; the means are learned in the network's own weights."""
-    names = placement(network, job.example, last=config.last, first=config.first, layers=config.layers)
-    layers = {name: _layer(network, name, config, job) for name in names}
-    with replaced(network, dict(layers)):
-        own = learnable(network)
-        rates = {name: job.width_rate for name in own if ".rhos." in name and not config.shared_rate}
-        optimizer = job.optimizer(own, rates=rates, gaussian=names)
-        # Measured: the squared inputs of local noise make a convolution slower with the channels last.
-        channels_last = not any(a.noise == "local" and a.means["weight"].ndim == 4 for a in layers.values())
-        extra = _divergence(list(layers.values()), config, job)
-        ending = Ending(after=job.epochs(settled(config.warm_up, job.course.steps)))
-        history = learn(network, optimizer, job, extra=extra, channels_last=channels_last, ending=ending)
-    state: State = {}
-    with torch.no_grad():
-        for name, layer in layers.items():
-            plain = network.get_submodule(name)
-            for key, mean in layer.means.items():
-                plain.get_parameter(key).copy_(mean)
-            state.update({f"{name}.{key}": rho.detach().clone() for key, rho in layer.rhos.items()})
-    return Learned(state, history)
+    def draw(
+        self, network: nn.Module, state: State, *, numbers: range, seed: int, dropouts: Sequence[DropoutCall]
+    ) -> Draws:
+        """Whole weight tensors, named as the network names them; and masks, where dropout is left on."""
+        draws = dropout.draw(dropouts, numbers=numbers, seed=seed)
+        for name, rho in state.items():
+            mean = network.get_parameter(name).detach()
+            std = std_of(mean, rho, self.scale)
+            stack = keyed_normals(seed, numbers, name, mean.shape)
+            draws[name] = stack.to(mean).mul_(std).add_(mean)
+        return draws
 
+    def placed(self, network: nn.Module, item: Tensor) -> list[str]:
+        """Names of the Gaussian layers."""
+        return placement(network, item, last=self.last, first=self.first, layers=self.layers)
 
-def draw(
-    network: nn.Module, config: Config, state: State, *, numbers: range, seed: int, sites: Sequence[Site]
-) -> Draws:
-    """Whole weight tensors, named as the network names them; and masks, where dropout is left on."""
-    draws = dropout.draw(sites, numbers=numbers, seed=seed)
-    for name, rho in state.items():
-        mean = network.get_parameter(name).detach()
-        std = std_of(mean, rho, config.scale)
-        stack = torch.empty(len(numbers), *mean.shape)
-        for value, number in zip(stack, numbers, strict=True):
-            value.normal_(generator=generator(seed, "draw", number, name))
-        draws[name] = stack.to(mean).mul_(std).add_(mean)
-    return draws
+    def stds(self, means: Mapping[str, Tensor], state: State) -> dict[str, Tensor]:
+        """Standard deviation of every Gaussian weight, by name."""
+        return {name: std_of(means[name], rho, self.scale) for name, rho in state.items()}
 
+    def without_noise(self, state: State, where: Mapping[str, Tensor]) -> State:
+        """The state under which weights are their means in every draw, where the masks say so."""
+        changed = {name: rho.clone() for name, rho in state.items()}
+        for name in changed.keys() & where.keys():
+            changed[name][where[name]] = _NO_NOISE
+        return changed
 
-def std(config: Config, means: Mapping[str, Tensor], state: State) -> dict[str, Tensor]:
-    """Standard deviation of every Gaussian weight, by name."""
-    return {name: std_of(means[name], rho, config.scale) for name, rho in state.items()}
+    def narrowed(self, state: State, take: Callable[[str, Tensor], Tensor]) -> State:
+        """The state of a network with fewer channels; `take` keeps the right part of a named tensor."""
+        return {name: take(name, rho) for name, rho in state.items()}
 
-
-def without_noise(config: Config, state: State, where: Mapping[str, Tensor]) -> State:
-    """The state under which weights are their means in every draw, where the masks say so."""
-    changed = {name: rho.clone() for name, rho in state.items()}
-    for name in changed.keys() & where.keys():
-        changed[name][where[name]] = _NO_NOISE
-    return changed
-
-
-def part(config: Config, state: State, take: Callable[[str, Tensor], Tensor]) -> State:
-    """The state of a network with fewer channels; `take` is what it keeps of tensors like a named weight."""
-    return {name: take(name, rho) for name, rho in state.items()}
+    def prior_of(self, weight: Tensor) -> float:
+        """Standard deviation of the prior for a layer with this weight tensor."""
+        if self.prior != "gaussian":
+            raise InputError(f"a bound needs a prior that integrates, not {self.prior}; give prior_std")
+        return math.sqrt(2 / weight[0].numel()) if self.prior_std is None else self.prior_std
 
 
 def _layer(network: nn.Module, name: str, config: Config, job: Job) -> BayesLayer:
@@ -159,11 +165,6 @@ def _layer(network: nn.Module, name: str, config: Config, job: Job) -> BayesLaye
     return BayesLayer(plain, rhos=rhos, noise=noise_kind, scale=config.scale, rng=rng)
 
 
-def prior_std(config: Config, weight: Tensor) -> float:
-    """The prior's deviation of a layer with this weight tensor."""
-    return math.sqrt(2 / weight[0].numel()) if config.prior_std is None else config.prior_std
-
-
 def _divergence(layers: Sequence[BayesLayer], config: Config, job: Job) -> Callable[[int], Terms]:
     """KL(q||p) at each step, and what it adds to the loss."""
     steps, per_epoch = job.course.steps, len(job.course.sizes)
@@ -172,7 +173,7 @@ def _divergence(layers: Sequence[BayesLayer], config: Config, job: Job) -> Calla
     def measure(layer: BayesLayer) -> Tensor:
         if config.prior == "log_uniform":
             return layer.log_uniform_kl()
-        prior = prior_std(config, layer.means["weight"])
+        prior = config.prior_of(layer.means["weight"])
         return layer.kl(prior) if config.kl == "closed" else layer.sampled_kl(prior)
 
     def terms(number: int) -> Terms:

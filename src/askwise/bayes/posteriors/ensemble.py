@@ -12,17 +12,17 @@ from torch import Tensor, nn
 from askwise.bayes.learning import Job, Learned, State
 from askwise.bayes.place import called_layers
 from askwise.bayes.posteriors import point
+from askwise.bayes.posteriors.posterior import Posterior
+from askwise.bayes.program.trace import DropoutCall, tensors_of
 from askwise.bayes.reset import reset
-from askwise.bayes.sites import Site
-from askwise.bayes.trace import tensors_of
 from askwise.errors import positive
 from askwise.seeding import derive
 from askwise.train import History
 from askwise.types import Draws
 
 
-@dataclass(frozen=True)
-class Config:
+@dataclass(frozen=True, repr=False)
+class Config(Posterior):
     """How many members; draw number t is member t modulo `members`.
 
     Predictions take at most `members` draws: more would only repeat them. Member 0 learns as `point`
@@ -38,33 +38,30 @@ class Config:
     def __post_init__(self) -> None:
         positive("members", self.members)
 
-    @property
-    def distinct(self) -> int:
-        """How many draws differ."""
-        return self.members
+    def distinct(self, draws: int) -> int:
+        """At most as many draws as there are members."""
+        return min(draws, self.members)
 
+    def fit(self, network: nn.Module, job: Job) -> Learned:
+        """Every learned tensor of every member, [members, ...]; the history is their mean."""
+        start = copy.deepcopy(network)
+        histories, found = [], []
+        for number in range(self.members):
+            member = network if number == 0 else copy.deepcopy(start)
+            seed = job.seed if number == 0 else derive(job.seed, "member", number)
+            _begin(member, number, job, seed)
+            histories.append(point.Config().fit(member, replace(job, seed=seed, start={})).history)
+            found.append({name: tensor.clone() for name, tensor in tensors_of(member).items()})
+        learned = [n for n, t in found[0].items() if t.is_floating_point() and _learned(n, network, found)]
+        state = {name: torch.stack([tensors[name].contiguous() for tensors in found]) for name in learned}
+        return Learned(state, _mean(histories))
 
-def fit(network: nn.Module, config: Config, job: Job) -> Learned:
-    """Every learned tensor of every member, [members, ...]; the history is their mean while they learned."""
-    start = copy.deepcopy(network)
-    histories, found = [], []
-    for number in range(config.members):
-        member = network if number == 0 else copy.deepcopy(start)
-        seed = job.seed if number == 0 else derive(job.seed, "member", number)
-        _begin(member, number, job, seed)
-        histories.append(point.fit(member, point.Config(), replace(job, seed=seed, start={})).history)
-        found.append({name: tensor.clone() for name, tensor in tensors_of(member).items()})
-    learned = [n for n, t in found[0].items() if t.is_floating_point() and _learned(n, network, found)]
-    state = {name: torch.stack([tensors[name].contiguous() for tensors in found]) for name in learned}
-    return Learned(state, _mean(histories))
-
-
-def draw(
-    network: nn.Module, config: Config, state: State, *, numbers: range, seed: int, sites: Sequence[Site]
-) -> Draws:
-    """Weights and statistics of whole members; the seed does not matter."""
-    members = torch.tensor([number % config.members for number in numbers])
-    return {name: stack[members.to(stack.device)] for name, stack in state.items()}
+    def draw(
+        self, network: nn.Module, state: State, *, numbers: range, seed: int, dropouts: Sequence[DropoutCall]
+    ) -> Draws:
+        """Weights and statistics of whole members; the seed does not matter."""
+        members = torch.tensor([number % self.members for number in numbers])
+        return {name: stack[members.to(stack.device)] for name, stack in state.items()}
 
 
 def _begin(member: nn.Module, number: int, job: Job, seed: int) -> None:

@@ -12,23 +12,32 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from askwise.bayes import precision as precisions
-from askwise.bayes.curvature import FORMS, curvature, refuse_size, rotated
-from askwise.bayes.last_layer import LastLayer, joined, last_linear, linear, observe, parted, spanned
 from askwise.bayes.learning import Job, Learned, State
-from askwise.bayes.mode import mode
 from askwise.bayes.posteriors import point
-from askwise.bayes.sites import Site
+from askwise.bayes.posteriors import precision as precisions
+from askwise.bayes.posteriors.curvature import FORMS, curvature, refuse_size, rotated
+from askwise.bayes.posteriors.last_layer import (
+    LastLayer,
+    joined,
+    last_linear,
+    linear,
+    observe,
+    parted,
+    spanned,
+)
+from askwise.bayes.posteriors.mode import mode
+from askwise.bayes.posteriors.posterior import Posterior
+from askwise.bayes.program.trace import DropoutCall
 from askwise.errors import InputError, above_zero, choose
-from askwise.seeding import generator
+from askwise.seeding import keyed_normals
 from askwise.types import Draws
 
 CHOICES = ("folds", "validation", "evidence")
 _BASIS = ("axes", "outputs", "all")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Config:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Config(Posterior):
     """The form of the covariance (kron, diag, full) and the prior N(0, 1/prior_precision).
 
     The network is trained first, under its prior. Then the last layer is moved to its mode under
@@ -59,68 +68,70 @@ class Config:
             if self.prior_precision is not None:
                 raise InputError(f"prior_precision is given; leave out choose={self.choose!r}, or it")
 
+    def fit(self, network: nn.Module, job: Job) -> Learned:
+        """Scales and basis of the Gaussian; its mean, the mode, is left in the last layer."""
+        if self.choose == "validation" and job.validation is None:
+            raise InputError(
+                "choose='validation' needs validation data, and there are none; use choose='folds'"
+            )
+        name = last_linear(network, job.example, who="laplace")
+        layer = linear(network, name)
+        outputs, wide = joined(layer).shape
+        refuse_size(self.form, outputs, min(wide, len(job.data)))
+        history = point.Config().fit(network, job).history
+        seen = observe(network, name, job, job.data)
+        stretch = _stretch(seen, layer, self)
+        whole = replace(seen, features=seen.features * stretch.to(seen.features))
+        model, axes = spanned(whole)
+        start = (joined(layer).double() / stretch) @ axes
+        if self.prior_precision is not None:
+            prior = narrow = self.prior_precision
+            weights = mode(model, start, prior)
+        else:
+            prior, weights, narrow = _chosen(network, name, self, job, model, axes, start, stretch)
+        mean = weights @ axes.T
+        with torch.no_grad():
+            for key, value in parted(layer, name, mean * stretch).items():
+                network.get_parameter(key).copy_(value)
+        if self.form == "diag":
+            bend, basis = curvature("diag", whole, mean), {}
+        else:
+            bend = curvature(self.form, model, weights)
+            basis = {"axes": axes, **bend.basis}
+        dtype = network.get_parameter(f"{name}.weight").dtype
+        state = {"scale": (bend.values + narrow).rsqrt(), "stretch": stretch, **basis}
+        numbers = {
+            "prior_precision": prior,
+            "width_precision": narrow,
+            "log_evidence": precisions.evidence(model, weights, prior),
+        }
+        return Learned(
+            {
+                **{f"{name}.{key}": tensor.to(dtype).contiguous() for key, tensor in state.items()},
+                **{
+                    f"{name}.{key}": torch.tensor(value, dtype=torch.float64)
+                    for key, value in numbers.items()
+                },
+            },
+            history,
+        )
 
-def fit(network: nn.Module, config: Config, job: Job) -> Learned:
-    """Scales and basis of the Gaussian; its mean, the mode, is left in the last layer."""
-    if config.choose == "validation" and job.validation is None:
-        raise InputError("choose='validation' needs validation data, and there are none; use choose='folds'")
-    name = last_linear(network, job.example, who="laplace")
-    layer = linear(network, name)
-    outputs, wide = joined(layer).shape
-    refuse_size(config.form, outputs, min(wide, len(job.data)))
-    history = point.fit(network, point.Config(), job).history
-    seen = observe(network, name, job, job.data)
-    stretch = _stretch(seen, layer, config)
-    whole = replace(seen, features=seen.features * stretch.to(seen.features))
-    model, axes = spanned(whole)
-    start = (joined(layer).double() / stretch) @ axes
-    if config.prior_precision is not None:
-        prior = narrow = config.prior_precision
-        weights = mode(model, start, prior)
-    else:
-        prior, weights, narrow = _chosen(network, name, config, job, model, axes, start, stretch)
-    mean = weights @ axes.T
-    with torch.no_grad():
-        for key, value in parted(layer, name, mean * stretch).items():
-            network.get_parameter(key).copy_(value)
-    if config.form == "diag":
-        bend, basis = curvature("diag", whole, mean), {}
-    else:
-        bend = curvature(config.form, model, weights)
-        basis = {"axes": axes, **bend.basis}
-    dtype = network.get_parameter(f"{name}.weight").dtype
-    state = {"scale": (bend.values + narrow).rsqrt(), "stretch": stretch, **basis}
-    numbers = {
-        "prior_precision": prior,
-        "width_precision": narrow,
-        "log_evidence": precisions.evidence(model, weights, prior),
-    }
-    return Learned(
-        {
-            **{f"{name}.{key}": tensor.to(dtype).contiguous() for key, tensor in state.items()},
-            **{f"{name}.{key}": torch.tensor(value, dtype=torch.float64) for key, value in numbers.items()},
-        },
-        history,
-    )
-
-
-def draw(
-    network: nn.Module, config: Config, state: State, *, numbers: range, seed: int, sites: Sequence[Site]
-) -> Draws:
-    """Whole weight and bias tensors of the last layer, named as the network names them."""
-    name = next(iter(state)).rpartition(".")[0]
-    known = {key.removeprefix(f"{name}."): tensor for key, tensor in state.items()}
-    layer = linear(network, name)
-    mean = joined(layer)
-    scale, stretch = known["scale"].to(mean), known["stretch"].to(mean)
-    basis: dict[str, Tensor] = {key: known[key].to(mean) for key in _BASIS if key in known}
-    beyond = known["width_precision"].item() ** -0.5
-    stack = torch.empty(len(numbers), *mean.shape, dtype=mean.dtype, device=mean.device)
-    noise = torch.empty(mean.shape)
-    for value, number in zip(stack, numbers, strict=True):
-        noise.normal_(generator=generator(seed, "draw", number, f"{name}.weight"))
-        torch.addcmul(mean, _moved(noise.to(mean), basis, scale, beyond), stretch, out=value)
-    return parted(layer, name, stack)
+    def draw(
+        self, network: nn.Module, state: State, *, numbers: range, seed: int, dropouts: Sequence[DropoutCall]
+    ) -> Draws:
+        """Whole weight and bias tensors of the last layer, named as the network names them."""
+        name = next(iter(state)).rpartition(".")[0]
+        known = {key.removeprefix(f"{name}."): tensor for key, tensor in state.items()}
+        layer = linear(network, name)
+        mean = joined(layer)
+        scale, stretch = known["scale"].to(mean), known["stretch"].to(mean)
+        basis: dict[str, Tensor] = {key: known[key].to(mean) for key in _BASIS if key in known}
+        beyond = known["width_precision"].item() ** -0.5
+        stack = torch.empty(len(numbers), *mean.shape, dtype=mean.dtype, device=mean.device)
+        for value, number in zip(stack, numbers, strict=True):
+            (noise,) = keyed_normals(seed, range(number, number + 1), f"{name}.weight", mean.shape)
+            torch.addcmul(mean, _moved(noise.to(mean), basis, scale, beyond), stretch, out=value)
+        return parted(layer, name, stack)
 
 
 def _moved(

@@ -6,16 +6,17 @@ from typing import ClassVar
 
 from torch import nn
 
-from askwise.bayes import dropout
 from askwise.bayes.learning import Job, Learned, State, learn, learnable
-from askwise.bayes.length_scale import weight_decays
-from askwise.bayes.sites import Site
+from askwise.bayes.posteriors.length_scale import weight_decays
+from askwise.bayes.posteriors.posterior import Posterior
+from askwise.bayes.program import dropout
+from askwise.bayes.program.trace import DropoutCall
 from askwise.errors import InputError, above_zero
 from askwise.types import Draws
 
 
-@dataclass(frozen=True, kw_only=True)
-class Config:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Config(Posterior):
     """Dropout as the network has it, under the training's prior or under that of a length-scale.
 
     `length_scale` l is Gal's prior N(0, 1/l^2) of the weights before dropout: a weight decay of
@@ -31,21 +32,23 @@ class Config:
         if self.length_scale is not None:
             above_zero("length_scale", self.length_scale)
 
+    def fit(self, network: nn.Module, job: Job) -> Learned:
+        """Weights that maximise the likelihood under dropout, learned in place."""
+        if not dropout.find(network, job.example):
+            raise InputError(
+                "mc_dropout needs a network that calls dropout with p > 0, and this one does not"
+            )
+        decays = None
+        if self.length_scale is not None:
+            if job.training.weight_decay or job.training.prior_precision:
+                raise InputError(
+                    "length_scale is a prior of its own; leave weight_decay and prior_precision out"
+                )
+            decays = weight_decays(network, job.example, length_scale=self.length_scale, count=len(job.data))
+        return Learned({}, learn(network, job.optimizer(learnable(network), decays=decays), job))
 
-def fit(network: nn.Module, config: Config, job: Job) -> Learned:
-    """Weights that maximise the likelihood under dropout, learned in place."""
-    if not dropout.find(network, job.example):
-        raise InputError("mc_dropout needs a network that calls dropout with p > 0, and this one does not")
-    decays = None
-    if config.length_scale is not None:
-        if job.training.weight_decay or job.training.prior_precision:
-            raise InputError("length_scale is a prior of its own; leave weight_decay and prior_precision out")
-        decays = weight_decays(network, job.example, length_scale=config.length_scale, count=len(job.data))
-    return Learned({}, learn(network, job.optimizer(learnable(network), decays=decays), job))
-
-
-def draw(
-    network: nn.Module, config: Config, state: State, *, numbers: range, seed: int, sites: Sequence[Site]
-) -> Draws:
-    """One mask of zeros and ones per dropout call and draw."""
-    return dropout.draw(sites, numbers=numbers, seed=seed)
+    def draw(
+        self, network: nn.Module, state: State, *, numbers: range, seed: int, dropouts: Sequence[DropoutCall]
+    ) -> Draws:
+        """One mask of zeros and ones per dropout call and draw."""
+        return dropout.draw(dropouts, numbers=numbers, seed=seed)

@@ -15,17 +15,18 @@ import torch
 from torch import Tensor, nn
 
 from askwise.bayes.learning import Job, Learned, State, learn, learnable
-from askwise.bayes.sites import Site
+from askwise.bayes.posteriors.posterior import Posterior
+from askwise.bayes.program.trace import DropoutCall
 from askwise.errors import InputError, at_least_zero, positive
-from askwise.seeding import generator
+from askwise.seeding import generator, keyed_normals
 from askwise.train import Ending, Optimizer
 from askwise.types import Draws
 
 _BATCH = 256  # items in one pass that measures the statistics of normalisation
 
 
-@dataclass(frozen=True, kw_only=True)
-class Config:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Config(Posterior):
     """How many iterates are collected, over the last `part` of the steps, and the rank they leave.
 
     Every parameter that learns is drawn. The statistics of batch norm are measured anew under the
@@ -45,50 +46,46 @@ class Config:
         if not 0 < at_least_zero("part", self.part) <= 1:
             raise InputError(f"part is a fraction of the training above 0 and up to 1, not {self.part!r}")
 
-
-def fit(network: nn.Module, config: Config, job: Job) -> Learned:
-    """Variances and deviations of every weight; the mean is left in the network's own weights."""
-    own = learnable(network)
-    if job.training.patience is not None:
-        raise InputError(
-            "swag averages the last part of its training and cannot end early; leave patience out"
+    def fit(self, network: nn.Module, job: Job) -> Learned:
+        """Variances and deviations of every weight; the mean is left in the network's own weights."""
+        own = learnable(network)
+        if job.training.patience is not None:
+            raise InputError(
+                "swag averages the last part of its training and cannot end early; leave patience out"
+            )
+        steps = job.course.steps
+        at = _collected(steps, self)
+        if len(at) < 2:
+            raise InputError(
+                f"swag needs two steps in the last {self.part:g} of training, and all of it has {steps}; "
+                "use more epochs or a smaller batch"
+            )
+        trail = Trail(job.optimizer(own), own, at=at, rank=self.rank)
+        history = learn(
+            network, trail, job, ending=Ending(tail=job.epochs(steps - at.start), moved=trail.end_sooner)
         )
-    steps = job.course.steps
-    at = _collected(steps, config)
-    if len(at) < 2:
-        raise InputError(
-            f"swag needs two steps in the last {config.part:g} of training, and all of it has {steps}; "
-            "use more epochs or a smaller batch"
-        )
-    trail = Trail(job.optimizer(own), own, at=at, rank=config.rank)
-    history = learn(
-        network, trail, job, ending=Ending(tail=job.epochs(steps - at.start), moved=trail.end_sooner)
-    )
-    with torch.no_grad():
-        for name, parameter in own.items():
-            parameter.copy_(trail.mean[name])
-    _measure_statistics(network, job)
-    return Learned(trail.state(), history)
+        with torch.no_grad():
+            for name, parameter in own.items():
+                parameter.copy_(trail.mean[name])
+        _measure_statistics(network, job)
+        return Learned(trail.state(), history)
 
-
-def draw(
-    network: nn.Module, config: Config, state: State, *, numbers: range, seed: int, sites: Sequence[Site]
-) -> Draws:
-    """Whole weight tensors; what a draw takes of the common deviations is the same for all of them."""
-    names = [key.removesuffix(".variance") for key in state if key.endswith(".variance")]
-    rank = len(state[f"{names[0]}.deviations"])
-    shares = [torch.randn(rank, generator=generator(seed, "draw", n, "deviations")) for n in numbers]
-    draws = {}
-    for name in names:
-        mean = network.get_parameter(name).detach()
-        std = (state[f"{name}.variance"] / 2).sqrt().to(mean)
-        deviations = state[f"{name}.deviations"].flatten(1).to(mean) / math.sqrt(2 * (rank - 1))
-        stack = torch.empty(len(numbers), *mean.shape)
-        for value, number in zip(stack, numbers, strict=True):
-            value.normal_(generator=generator(seed, "draw", number, name))
-        common = torch.stack(shares).to(mean) @ deviations
-        draws[name] = stack.to(mean).mul_(std).add_(common.view(stack.shape)).add_(mean)
-    return draws
+    def draw(
+        self, network: nn.Module, state: State, *, numbers: range, seed: int, dropouts: Sequence[DropoutCall]
+    ) -> Draws:
+        """Whole weight tensors; what a draw takes of the common deviations is the same for all of them."""
+        names = [key.removesuffix(".variance") for key in state if key.endswith(".variance")]
+        rank = len(state[f"{names[0]}.deviations"])
+        shares = [torch.randn(rank, generator=generator(seed, "draw", n, "deviations")) for n in numbers]
+        draws = {}
+        for name in names:
+            mean = network.get_parameter(name).detach()
+            std = (state[f"{name}.variance"] / 2).sqrt().to(mean)
+            deviations = state[f"{name}.deviations"].flatten(1).to(mean) / math.sqrt(2 * (rank - 1))
+            stack = keyed_normals(seed, numbers, name, mean.shape)
+            common = torch.stack(shares).to(mean) @ deviations
+            draws[name] = stack.to(mean).mul_(std).add_(common.view(stack.shape)).add_(mean)
+        return draws
 
 
 class Trail:

@@ -15,14 +15,14 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from askwise.bayes.last_layer import joined, last_linear, linear, parted
 from askwise.bayes.learning import Job, Learned, State, learn, learnable
 from askwise.bayes.place import replaced
-from askwise.bayes.sites import Site
-from askwise.bayes.trace import outputs_of
+from askwise.bayes.posteriors.last_layer import joined, last_linear, linear, parted
+from askwise.bayes.posteriors.posterior import Posterior
+from askwise.bayes.program.trace import DropoutCall, outputs_of
 from askwise.errors import InputError, above_zero, at_least_zero, choose
 from askwise.math.gaussian import kl
-from askwise.seeding import generator
+from askwise.seeding import keyed_normals
 from askwise.tasks import Task
 from askwise.train import Terms
 from askwise.types import Draws
@@ -31,8 +31,8 @@ _START = 0.05  # the standard deviation of every weight at first
 _LARGEST = 2**26  # numbers in the covariances of the dense form
 
 
-@dataclass(frozen=True, kw_only=True)
-class Config:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Config(Posterior):
     """The form of each output's covariance (diag, dense) and the prior N(0, prior_std^2).
 
     loss = bound on the mean NLL + kl_weight * KL(q||p) / number of labels, over weights and bias of
@@ -51,43 +51,39 @@ class Config:
         above_zero("prior_std", self.prior_std)
         at_least_zero("kl_weight", self.kl_weight)
 
+    def fit(self, network: nn.Module, job: Job) -> Learned:
+        """The factor of every output's covariance; the means are learned in the network's own weights."""
+        name = last_linear(network, job.example, who="vbll")
+        layer = GaussianOutputs(linear(network, name), _start(network, name, self, job))
+        correction = _correction(job.task, layer, outputs_of(network, job.example).shape[1])
 
-def fit(network: nn.Module, config: Config, job: Job) -> Learned:
-    """The factor of every output's covariance; the means are learned in the network's own weights."""
-    name = last_linear(network, job.example, who="vbll")
-    layer = GaussianOutputs(linear(network, name), _start(network, name, config, job))
-    correction = _correction(job.task, layer, outputs_of(network, job.example).shape[1])
+        def nll(outputs: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
+            return job.task.nll(outputs, labels, weights) + correction(outputs, labels)
 
-    def nll(outputs: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
-        return job.task.nll(outputs, labels, weights) + correction(outputs, labels)
+        def divergence(_: int) -> Terms:
+            total = layer.kl(self.prior_std)
+            return {"loss": self.kl_weight * total / len(job.data), "kl": total}
 
-    def divergence(_: int) -> Terms:
-        total = layer.kl(config.prior_std)
-        return {"loss": config.kl_weight * total / len(job.data), "kl": total}
+        bounded = replace(job, task=replace(job.task, nll=nll))
+        with replaced(network, {name: layer}):
+            rates = {f"{name}.factor": job.width_rate}
+            optimizer = job.optimizer(learnable(network), rates=rates, gaussian=[name])
+            history = learn(network, optimizer, bounded, extra=divergence)
+        return Learned({f"{name}.factor": layer.factor.detach().clone()}, history)
 
-    bounded = replace(job, task=replace(job.task, nll=nll))
-    with replaced(network, {name: layer}):
-        rates = {f"{name}.factor": job.width_rate}
-        optimizer = job.optimizer(learnable(network), rates=rates, gaussian=[name])
-        history = learn(network, optimizer, bounded, extra=divergence)
-    return Learned({f"{name}.factor": layer.factor.detach().clone()}, history)
-
-
-def draw(
-    network: nn.Module, config: Config, state: State, *, numbers: range, seed: int, sites: Sequence[Site]
-) -> Draws:
-    """Whole weight and bias tensors of the last layer, named as the network names them."""
-    ((key, factor),) = state.items()
-    name = key.rpartition(".")[0]
-    layer = linear(network, name)
-    mean = joined(layer)
-    spread = root(factor.to(mean))
-    stack = torch.empty(len(numbers), *mean.shape)
-    for value, number in zip(stack, numbers, strict=True):
-        value.normal_(generator=generator(seed, "draw", number, f"{name}.weight"))
-    noise = stack.to(mean)
-    noise = noise * spread if spread.ndim == 2 else torch.einsum("cde,tce->tcd", spread, noise)
-    return parted(layer, name, noise + mean)
+    def draw(
+        self, network: nn.Module, state: State, *, numbers: range, seed: int, dropouts: Sequence[DropoutCall]
+    ) -> Draws:
+        """Whole weight and bias tensors of the last layer, named as the network names them."""
+        ((key, factor),) = state.items()
+        name = key.rpartition(".")[0]
+        layer = linear(network, name)
+        mean = joined(layer)
+        spread = root(factor.to(mean))
+        stack = keyed_normals(seed, numbers, f"{name}.weight", mean.shape)
+        noise = stack.to(mean)
+        noise = noise * spread if spread.ndim == 2 else torch.einsum("cde,tce->tcd", spread, noise)
+        return parted(layer, name, noise + mean)
 
 
 def root(factor: Tensor) -> Tensor:

@@ -1,25 +1,24 @@
 """VOGN: Gaussians over the weights of chosen layers, by the Bayesian learning rule (Osawa et al. 2019)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from torch import Tensor, nn
 
-from askwise.bayes import gaussian_weights
-from askwise.bayes.learning import Job, Learned, State, learn
-from askwise.bayes.sites import Site
+from askwise.bayes.learning import Job, Learned, learn
+from askwise.bayes.posteriors import gaussian_weights
+from askwise.bayes.posteriors.gaussian_weights import GaussianWeights
 from askwise.errors import above_zero, at_least_zero, choose, positive
 from askwise.optim import VOGN
 from askwise.optim.options import NOISES, check_betas
 from askwise.optim.vogn import CURVATURES
 from askwise.seeding import generator
 from askwise.train import Ending
-from askwise.types import Draws
 
 
-@dataclass(frozen=True, kw_only=True)
-class Config:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Config(GaussianWeights):
     """The placement (one of last, first, layers, all; all by default) and the form of the Gaussians.
 
     Weights and biases of the chosen layers are Gaussian, with the prior N(0, prior_std^2); all else
@@ -55,7 +54,7 @@ class Config:
     dropout: bool = False
 
     def __post_init__(self) -> None:
-        gaussian_weights.check_placement(self)
+        self.check_placement()
         for name in ("prior_std", "kl_weight", "augmentation", "lr", "reach"):
             above_zero(name, getattr(self, name))
         for name in ("damping", "warm_up"):
@@ -66,57 +65,34 @@ class Config:
             object.__setattr__(self, "betas", check_betas(self.betas))
         positive("samples", self.samples)
 
+    def fit(self, network: nn.Module, job: Job) -> Learned:
+        """The deviation of every Gaussian weight; the means are learned in the network's own weights."""
+        warm_up = round(self.warm_up * job.course.steps)
+        optimizer = VOGN(
+            network,
+            lr=self.lr,
+            count=len(job.data) * self.augmentation / self.kl_weight,
+            rng=generator(job.seed, "noise", device=job.device),
+            layers=list(self.chosen_layers(network, job)),
+            prior_precision=self.prior_std**-2,
+            curvature=self.curvature,
+            noise=self.noise,
+            betas=check_betas(self.betas or gaussian_weights.BETAS),
+            take_in=gaussian_weights.take_in(job) if self.betas is None else None,
+            damping=self.damping,
+            warm_up=warm_up,
+            samples=self.samples,
+            clip_radius=self.reach * job.training.lr / self.lr,
+            rest_lr=job.training.lr,
+        )
+        gaussian_weights.anneal(optimizer, job)
+        gaussian_weights.resume(network, optimizer, optimizer.rest, job.start)
 
-def fit(network: nn.Module, config: Config, job: Job) -> Learned:
-    """The deviation of every Gaussian weight; the means are learned in the network's own weights."""
-    warm_up = round(config.warm_up * job.course.steps)
-    optimizer = VOGN(
-        network,
-        lr=config.lr,
-        count=len(job.data) * config.augmentation / config.kl_weight,
-        rng=generator(job.seed, "noise", device=job.device),
-        layers=list(gaussian_weights.chosen_layers(network, config, job)),
-        prior_precision=config.prior_std**-2,
-        curvature=config.curvature,
-        noise=config.noise,
-        betas=check_betas(config.betas or gaussian_weights.BETAS),
-        take_in=gaussian_weights.take_in(job) if config.betas is None else None,
-        damping=config.damping,
-        warm_up=warm_up,
-        samples=config.samples,
-        clip_radius=config.reach * job.training.lr / config.lr,
-        rest_lr=job.training.lr,
-    )
-    gaussian_weights.anneal(optimizer, job)
-    gaussian_weights.resume(network, optimizer, optimizer.rest, job.start)
+        weights = None if job.weights is None else job.weights.to(job.device)
 
-    weights = None if job.weights is None else job.weights.to(job.device)
+        def fisher(outputs: Tensor, labels: Tensor) -> None:
+            optimizer.gauss_newton(outputs, *job.task.curvature(outputs.detach(), labels, weights))
 
-    def fisher(outputs: Tensor, labels: Tensor) -> None:
-        optimizer.gauss_newton(outputs, *job.task.curvature(outputs.detach(), labels, weights))
-
-    told = fisher if config.curvature == "gauss_newton" else None
-    history = learn(network, optimizer, job, outputs=told, ending=Ending(after=job.epochs(warm_up)))
-    return Learned(gaussian_weights.kept(network, optimizer, optimizer.rest), history)
-
-
-def draw(
-    network: nn.Module, config: Config, state: State, *, numbers: range, seed: int, sites: Sequence[Site]
-) -> Draws:
-    """Whole weight tensors, named as the network names them; and masks, where dropout is left on."""
-    return gaussian_weights.draw(network, state, numbers=numbers, seed=seed, sites=sites)
-
-
-def std(config: Config, means: Mapping[str, Tensor], state: State) -> dict[str, Tensor]:
-    """Standard deviation of every Gaussian weight, by name."""
-    return gaussian_weights.stds(state)
-
-
-def without_noise(config: Config, state: State, where: Mapping[str, Tensor]) -> State:
-    """The state under which weights are their means in every draw, where the masks say so."""
-    return gaussian_weights.without_noise(state, where)
-
-
-def part(config: Config, state: State, take: Callable[[str, Tensor], Tensor]) -> State:
-    """The state of a network with fewer channels; `take` is what it keeps of tensors like a named weight."""
-    return gaussian_weights.part(state, take)
+        told = fisher if self.curvature == "gauss_newton" else None
+        history = learn(network, optimizer, job, outputs=told, ending=Ending(after=job.epochs(warm_up)))
+        return Learned(gaussian_weights.kept(network, optimizer, optimizer.rest), history)

@@ -10,7 +10,7 @@ from torch import Tensor
 from askwise.acquire.bald import bald
 from askwise.acquire.numbers import gaussian_bald
 from askwise.compare.exam.heads import Head
-from askwise.math import doubt, moments
+from askwise.math import moments, uncertainty
 
 _BUDGET = 2**23  # predictions that are held at a time
 
@@ -78,5 +78,5 @@ def _held(head: Head, weights: Tensor, x: Tensor, y: Tensor) -> tuple[Tensor, Te
 def _scores(head: Head, weights: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     found = _predictive(head, weights, x)
     if head.task.supplies == "log_probs":
-        return bald(found), doubt.variances(found).epistemic.sum(dim=1)
+        return bald(found), uncertainty.variances(found).epistemic.sum(dim=1)
     return gaussian_bald(found).flatten(), moments.variances(found).epistemic.flatten()

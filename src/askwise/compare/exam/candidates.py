@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from askwise.bayes.posteriors import (
-    Config,
+    Posterior,
     bbb,
     ensemble,
     ivon,
@@ -34,7 +34,7 @@ class Candidate:
     """A posterior made for a head, and what of the head's prior it takes."""
 
     name: str
-    config: Callable[[Head], Config]
+    config: Callable[[Head], Posterior]
     prior: str = WHOLE
     dropout: float = 0.0
     """The rate of the dropout in front of the head, which one posterior needs."""

@@ -85,7 +85,7 @@ def notes(told: Mapping[str, Any]) -> list[str]:
         f"of the covariance cancels for the others). {OPTIMUM}: the independent Gaussians with the highest "
         "ELBO, as far as mean-field posteriors can come.",
         "prior: " + "; ".join(f"{name}: {about}" for name, about in PRIORS.items()) + ".",
-        f"Each candidate learns for at least {p['steps']:,} steps of {p['batch']} items at lr {p['lr']:g}, "
+        f"Each candidate learns for at least {p['steps']:,} steps of {p['batch_size']} at lr {p['lr']:g}, "
         f"and is graded by {p['draws']:,} draws.",
     ]
 

@@ -52,7 +52,7 @@ def run(
             json.dumps(
                 {
                     **asdict(job),
-                    "options": asdict(CANDIDATES[job.candidate].config(head)),
+                    "options": CANDIDATES[job.candidate].config(head).options(),
                     "protocol": asdict(protocol),
                     "gold": golds[job.head].made["commit"],
                 }

@@ -8,7 +8,6 @@ from torch import Tensor
 
 from askwise.bayes.fit import fit
 from askwise.bayes.fitted import Fitted
-from askwise.bayes.posteriors import distinct
 from askwise.bayes.predict import moments
 from askwise.compare.exam.answer import Answer, answer
 from askwise.compare.exam.candidates import CANDIDATES
@@ -31,14 +30,18 @@ class Protocol:
     """
 
     steps: int = 8000
-    batch: int = 32
+    batch_size: int = 32
     lr: float = 3e-3
     draws: int = 4000
 
     def training(self, *, prior_precision: float = 0.0) -> Training:
         """How a candidate is trained."""
         return Training(
-            epochs=1, min_steps=self.steps, batch=self.batch, lr=self.lr, prior_precision=prior_precision
+            epochs=1,
+            min_steps=self.steps,
+            batch_size=self.batch_size,
+            lr=self.lr,
+            prior_precision=prior_precision,
         )
 
 
@@ -64,7 +67,7 @@ def answered(protocol: Protocol, head: Head, fitted: Fitted, *, seed: int) -> An
     weights = drawn_weights(
         fitted, len(head.pool[0]), draws=protocol.draws, seed=derive(seed, "exam", "draws")
     )
-    return answer(head, weights, finite=distinct(fitted.posterior, protocol.draws) < protocol.draws)
+    return answer(head, weights, finite=fitted.posterior.distinct(protocol.draws) < protocol.draws)
 
 
 def drawn_weights(fitted: Fitted, width: int, *, draws: int, seed: int) -> Float64[Tensor, "T C W"]:

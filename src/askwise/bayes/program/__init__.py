@@ -1,0 +1,1 @@
+"""The one way to predict: trace a network, split it, build a program, stream items through it."""

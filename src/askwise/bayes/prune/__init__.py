@@ -1,0 +1,1 @@
+"""Smaller networks: weights set to zero, or whole filters removed."""

@@ -1,0 +1,1 @@
+"""From a plan in a file to one or many finished runs."""

@@ -1,0 +1,154 @@
+"""The learner that a plan describes: its network, its labelled data, and who answers."""
+
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor, nn
+
+from askwise import nets
+from askwise.bayes.fitted import as_network
+from askwise.errors import InputError
+from askwise.loop.learner import Learner
+from askwise.loop.opening import check_outputs
+from askwise.loop.parts import balanced
+from askwise.loop.plan import Plan, acquisition, make, ready
+from askwise.loop.score import subset
+from askwise.oracle import Oracle, Simulated, open_oracle
+from askwise.references import imported, is_reference
+from askwise.runs.material import Material, material
+from askwise.seeding import derive
+from askwise.train.progress import Follow
+
+SIMULATED = "simulated"
+
+
+def network(plan: Plan, like: Tensor, *, folder: Path | None = None) -> nn.Module:
+    """The plan's network, as large as its items and classes need it; `folder` has modules of one's own."""
+    if plan.network is None:
+        raise InputError(f"the plan names no network; add network = ... one of: {', '.join(nets.NETWORKS)}")
+    if is_reference(plan.network):
+        return _own_network(plan.network, _sizes(plan, like), folder)
+    wanted = signature(nets.NETWORKS[plan.network]).parameters
+    if "size" in wanted and (like.ndim != 3 or like.shape[1] != like.shape[2]):
+        raise InputError(f"{plan.network} takes square pictures, not items of shape {tuple(like.shape)}")
+    sizes = _sizes(plan, like)
+    return nets.build(plan.network, **{name: size for name, size in sizes.items() if name in wanted})
+
+
+def _sizes(plan: Plan, like: Tensor) -> dict[str, int]:
+    """What a builder may ask for: classes, features, and of pictures channels and size."""
+    sizes = {"classes": len(plan.classes), "features": like.numel()}
+    return sizes | ({"channels": like.shape[0], "size": like.shape[1]} if like.ndim == 3 else {})
+
+
+def _own_network(reference: str, sizes: dict[str, int], folder: Path | None) -> nn.Module:
+    """A network of one's own: a module, or a function that makes one from the sizes it names."""
+    own = imported(reference, what="network", folder=folder)
+    if isinstance(own, nn.Module):
+        return own
+    if not callable(own):
+        raise InputError(f"network {reference!r} is a {type(own).__name__}, not a function or a torch module")
+    wanted = signature(own).parameters
+    missing = [
+        n
+        for n, p in wanted.items()
+        if n not in sizes
+        and p.default is Parameter.empty
+        and p.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+    ]
+    if missing:
+        raise InputError(
+            f"network {reference!r} wants {missing[0]!r}; a plan gives it any of: {', '.join(sizes)}"
+        )
+    made = own(**{name: size for name, size in sizes.items() if name in wanted})
+    if not isinstance(made, nn.Module):
+        raise InputError(f"network {reference!r} must make a torch module, and made a {type(made).__name__}")
+    return made
+
+
+def learner(
+    plan: Plan,
+    known: Material,
+    *,
+    store: str | Path | None = None,
+    answers: Oracle | None = None,
+    exact: bool = False,
+    progress: Follow = False,
+    folder: Path | None = None,
+) -> Learner:
+    """The learner that the plan describes.
+
+    `answers` is who will answer, if that is known: a balanced initial set is chosen by those labels.
+    """
+    own: dict[str, Any] = {}
+    if is_reference(plan.acquire):
+        own["acquire"] = acquisition(plan, folder=folder)
+    return Learner(
+        network(plan, known.pool.like(), folder=folder),
+        pool=known.pool,
+        plan=make(plan.model_dump(exclude={"initial", "validation", "test"})),
+        store=store,
+        initial=_initial(plan, known, answers),
+        validation=_validation(plan, known),
+        test=_test(plan, known),
+        exact=exact,
+        progress=progress,
+        **own,
+    )
+
+
+def oracle(source: str, plan: Plan, known: Material) -> Oracle:
+    """Who answers: a file of labels, or the labels of the data set itself."""
+    if source != SIMULATED:
+        return open_oracle(source, classes=plan.classes)
+    if not known.labels:
+        raise InputError(f"{plan.data} has no labels to simulate answers from; use --oracle labels.csv")
+    return Simulated(known.labels, classes=plan.classes)
+
+
+def check(plan: Plan, *, data_dir: str | Path | None = None, folder: Path | None = None) -> bool:
+    """Whether a run needs no answers to begin; an error, as the run's own, if it cannot run.
+
+    The labels for a balanced initial set of one's own data come with the oracle, later.
+    """
+    ready(plan, folder=folder)
+    known = material(plan, data_dir=data_dir)
+    check_outputs(
+        as_network(network(plan, known.pool.like(), folder=folder)), known.pool.like(), plan.classes
+    )
+    held = _validation(plan, known) or {}
+    _test(plan, known)
+    if plan.initial.per_class is None:
+        return True
+    if not known.labels:
+        return False
+    balanced(plan, known.labels, known.pool, held)
+    return True
+
+
+def _initial(plan: Plan, known: Material, answers: Oracle | None) -> Any:
+    """As a learner takes it."""
+    if plan.initial.per_class is None:
+        return plan.initial.ids or plan.initial.count
+    return {"per_class": plan.initial.per_class, "labels": answers or known.labels or None}
+
+
+def _validation(plan: Plan, known: Material) -> dict[str, str] | None:
+    """Labels of items that are held out of the pool, drawn by their ids."""
+    if not plan.validation.count and not plan.validation.ids:
+        return None
+    if not known.labels:
+        raise InputError(f"validation in the plan: {plan.data} has no labels to hold out")
+    ids = list(plan.validation.ids) or subset(
+        known.pool.ids, plan.validation.count, seed=derive(plan.seed, "validation")
+    )
+    return {name: known.labels[name] for name in ids if name in known.labels}
+
+
+def _test(plan: Plan, known: Material) -> tuple[Tensor, list[str]] | None:
+    if plan.test.count and known.test is None:
+        raise InputError(f"test in the plan: {plan.data} has no labelled test data")
+    if known.test is None or not plan.test.count:
+        return known.test
+    return known.test[0][: plan.test.count], known.test[1][: plan.test.count]

@@ -1,0 +1,81 @@
+"""One run of a plan, to its end or to the answers it needs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from askwise.loop.decide import Stop, Wait
+from askwise.loop.plan import Plan
+from askwise.oracle import Question
+from askwise.runs.build import learner, oracle
+from askwise.runs.material import Material
+from askwise.train.progress import Follow
+
+OnRound: TypeAlias = Callable[[str, int, float | None], None]
+"""Called when a run has a new model: the name of the run, its labels, the accuracy on the test data."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A plan with its data, and where its run is kept."""
+
+    plan: Plan
+    known: Material
+    store: Path
+    folder: Path | None = None
+    """Where the plan's file is: modules of one's own are looked for there."""
+    name: str = ""
+    """What its progress bar is called; by default its store."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", self.name or str(self.store))
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a run ended: stopped for a reason, or waiting for answers."""
+
+    stopped: str | None = None
+    waits_for: int = 0
+    questions: list[Question] = field(default_factory=list)
+    """The open questions, where nobody was there to answer them."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The ending as a script reads it."""
+        if self.stopped is not None:
+            return {"stopped": self.stopped}
+        asked = {"questions": [vars(question) for question in self.questions]} if self.questions else {}
+        return {"waits_for": self.waits_for, **asked}
+
+
+def run_one(
+    run: Run,
+    *,
+    source: str | None,
+    exact: bool = False,
+    on_round: OnRound = lambda *_: None,
+    progress: Follow = False,
+) -> Ended:
+    """How the run ended; `source` answers: `simulated`, a file of labels, or nobody (None)."""
+    answers = oracle(source, run.plan, run.known) if source is not None else None
+    options: dict[str, Any] = {"exact": exact, "progress": progress, "folder": run.folder}
+    with learner(run.plan, run.known, store=run.store, answers=answers, **options) as ours:
+        told = 0
+
+        def on_action(_: object) -> None:
+            nonlocal told
+            rounds = ours.rounds()
+            if len(rounds) > told:
+                told = len(rounds)
+                on_round(run.name, rounds[-1].labels, rounds[-1].metrics.get("test", {}).get("accuracy"))
+
+        if answers is None:
+            questions = ours.ask()
+            on_action(None)
+            return Ended(questions.reason, len(questions), list(questions))
+        outcome = ours.run(oracle=answers, on_action=on_action)
+        if isinstance(outcome, Stop):
+            return Ended(outcome.reason)
+        assert isinstance(outcome, Wait)  # noqa: S101  the loop ends in one of the two
+        return Ended(None, outcome.open)

@@ -1,0 +1,158 @@
+"""What VOGN and IVON keep: enough to draw from and to go on from; and no perturbed network is left."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+import askwise as aw
+from askwise.bayes.learning import Job
+from askwise.errors import InputError
+from askwise.train import Training, examples
+
+BOTH = pytest.mark.parametrize("posterior", [aw.vogn, aw.ivon], ids=["vogn", "ivon"])
+
+
+def data(count: int = 40) -> tuple[Tensor, Tensor]:
+    rng = torch.Generator().manual_seed(0)
+    y = torch.arange(count) % 3
+    return torch.randn(count, 6, generator=rng) + 2 * nn.functional.one_hot(y, 6), y
+
+
+def network() -> nn.Module:
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        return nn.Sequential(nn.Linear(6, 8), nn.LayerNorm(8), nn.ReLU(), nn.Linear(8, 3))
+
+
+def job(epochs: int, task: aw.tasks.Task | None = None) -> Job:
+    kind = task or aw.tasks.classification()
+    return Job(examples(data()), kind, Training(epochs=epochs), 0, torch.device("cpu"))
+
+
+@BOTH
+@pytest.mark.parametrize("noise", ["flipout", "sample"])
+def test_an_exception_leaves_the_means_of_the_last_step(posterior, noise: str) -> None:
+    """Whichever of the two samples of the fourth step fails, the weights are those after the third."""
+    config, plain, left = posterior(samples=2, noise=noise), aw.tasks.classification(), []
+    for last in (1, 7, 8):
+        broken, calls = network(), 0
+
+        def failing(outputs: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
+            nonlocal calls
+            calls += 1
+            if calls == last:  # noqa: B023 - called within this turn
+                raise ZeroDivisionError("on purpose")
+            return plain.nll(outputs, labels, weights)
+
+        with pytest.raises(ZeroDivisionError, match="on purpose"):
+            config.fit(broken, job(9, replace(plain, nll=failing)))
+        assert not any(m._forward_hooks or m._forward_pre_hooks for m in broken.modules())
+        left.append(broken)
+    for first, third, again in zip(*(one.parameters() for one in left), strict=True):
+        assert torch.equal(third, again)
+        assert not torch.equal(first, third)  # the control: three steps move every weight
+
+
+@BOTH
+def test_a_warm_start_goes_on_from_deviations_averages_steps_and_noise(posterior) -> None:
+    first = aw.fit(network(), data(), posterior=posterior(), training=Training(epochs=30))
+    still = Training(epochs=1, lr=1e-9)
+    warm = aw.fit(network(), data(), posterior=posterior(), training=still, start=first)
+    cold = aw.fit(network(), data(), posterior=posterior(), training=still)
+    assert int(warm.state["step"]) == 31
+    assert not torch.equal(warm.state["rng"], cold.state["rng"])
+    for name in ("0.weight", "3.weight"):
+        start, near, far = (f.state[f"std.{name}"].log() for f in (first, warm, cold))
+        assert (near - start).abs().mean() < 0.4 * (far - start).abs().mean()
+        start, near, far = (f.state[f"optimizer.{name}.momentum"] for f in (first, warm, cold))
+        assert (near - start).norm() < 0.25 * start.norm() < (far - start).norm()
+    assert first.state["optimizer.1.weight.step"] == 30 == warm.state["optimizer.1.weight.step"] - 1
+
+
+@BOTH
+def test_a_warm_start_with_another_placement_is_refused(posterior) -> None:
+    first = aw.fit(network(), data(), posterior=posterior(last=1), training=Training(epochs=1))
+    with pytest.raises(InputError, match=r"cannot go on with other Gaussian weights \(0\.bias\)"):
+        aw.fit(network(), data(), posterior=posterior(), training=Training(epochs=1), start=first)
+
+
+@BOTH
+def test_a_warm_start_from_a_saved_model_is_the_same(posterior, tmp_path) -> None:
+    own = aw.nets.mlp(6, 3, hidden=(8,))
+    first = aw.fit(own, data(), posterior=posterior(), training=Training(epochs=2))
+    first.save(tmp_path / "model")
+    again = aw.load(tmp_path / "model")
+    digests = [
+        aw.fit(own, data(), posterior=posterior(), training=Training(epochs=2), start=start).digest()
+        for start in (first, again)
+    ]
+    assert digests[0] == digests[1]
+
+
+@BOTH
+def test_only_the_chosen_layers_are_drawn_and_the_rest_learns(posterior) -> None:
+    own = network()
+    fitted = aw.fit(own, data(), posterior=posterior(last=1), training=Training(epochs=2))
+    draws = fitted.posterior.draw(fitted.network, fitted.state, numbers=range(3), seed=0, dropouts=())
+    assert set(draws) == {"3.weight", "3.bias"}
+    assert not torch.equal(fitted.network[0].weight, own[0].weight)
+
+
+@BOTH
+def test_draws_have_the_deviation_that_is_kept(posterior) -> None:
+    fitted = aw.fit(network(), data(), posterior=posterior(), training=Training(epochs=2))
+    draws = fitted.posterior.draw(fitted.network, fitted.state, numbers=range(3000), seed=0, dropouts=())
+    torch.testing.assert_close(draws["0.weight"].std(0), fitted.state["std.0.weight"], rtol=0.1, atol=0)
+
+
+@BOTH
+def test_frozen_layers_stay_as_they_are(posterior) -> None:
+    own = network()
+    own[0].requires_grad_(False)
+    fitted = aw.fit(own, data(), posterior=posterior(), training=Training(epochs=2))
+    assert torch.equal(fitted.network[0].weight, own[0].weight)
+    assert {key for key in fitted.state if key.startswith("std.")} == {"std.3.weight", "std.3.bias"}
+    with pytest.raises(InputError, match="layer '0' is frozen"):
+        aw.fit(own, data(), posterior=posterior(layers=["0"]))
+
+
+@BOTH
+def test_parametrised_and_shared_layers_are_refused_by_name(posterior) -> None:
+    normed = nn.Sequential(nn.utils.parametrizations.weight_norm(nn.Linear(6, 3)))
+    with pytest.raises(InputError, match="layer '0' is parametrised"):
+        aw.fit(normed, data(), posterior=posterior())
+    tied = nn.Sequential(nn.Linear(6, 6), nn.ReLU(), nn.Linear(6, 6))
+    tied[2].weight = tied[0].weight
+    with pytest.raises(InputError, match="layer '0' shares its weight with '2'"):
+        aw.fit(tied, data(), posterior=posterior())
+
+
+@BOTH
+def test_a_single_layer_is_a_network_too(posterior) -> None:
+    fitted = aw.fit(nn.Linear(6, 3), data(), posterior=posterior(), training=Training(epochs=1))
+    assert aw.log_probs(fitted, data()[0], draws=3).shape == (40, 3, 3)
+
+
+@BOTH
+def test_pruned_it_predicts_and_does_not_learn_on(posterior) -> None:
+    fitted = aw.fit(network(), data(), posterior=posterior(), training=Training(epochs=5))
+    pruned = aw.prune(fitted, by="snr", amount=0.5)
+    assert aw.sparsity(pruned).total == pytest.approx(0.5, abs=0.02)
+    assert pruned.state.keys() == fitted.state.keys()
+    with pytest.raises(InputError, match="a pruned network cannot learn on"):
+        aw.fit(network(), data(), posterior=posterior(), start=pruned)
+
+
+@BOTH
+def test_a_network_with_fewer_channels_keeps_its_part_of_the_state(posterior) -> None:
+    fitted = aw.fit(network(), data(), posterior=posterior(), training=Training(epochs=1))
+
+    def take(name: str, tensor: Tensor) -> Tensor:
+        return tensor[:2] if name.startswith("0.") else tensor
+
+    small = fitted.posterior.narrowed(fitted.state, take)
+    assert small["std.0.weight"].shape == small["optimizer.0.weight.momentum"].shape == (2, 6)
+    assert small["std.3.weight"].shape == (3, 8)
+    assert torch.equal(small["rng"], fitted.state["rng"])
