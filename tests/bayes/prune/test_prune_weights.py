@@ -188,7 +188,7 @@ def test_signal_to_noise_without_noise_is_refused_by_name():
 
 def test_a_posterior_whose_draws_cannot_be_made_zero_is_refused_by_name():
     with pytest.raises(
-        InputError, match=r"networks of swag cannot be pruned; those of bbb, vogn, ivon, point"
+        InputError, match="networks of swag cannot be pruned; those of bbb, vogn, ivon, point"
     ):
         aw.prune(replace(model(), posterior=aw.swag()), by="l1")
 
