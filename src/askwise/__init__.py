@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from askwise import data as data
+    from askwise import encoders as encoders
     from askwise import nets as nets
     from askwise import optim as optim
     from askwise import oracle as oracle
@@ -52,6 +53,7 @@ _HOMES = {
     "Training": "askwise.train:Training",
     "bbb": "askwise.bayes.posteriors.bbb:Config",
     "data": "askwise.data:",
+    "encoders": "askwise.encoders:",
     "ensemble": "askwise.bayes.posteriors.ensemble:Config",
     "features": "askwise.bayes.predict:features",
     "fit": "askwise.bayes.fit:fit",
