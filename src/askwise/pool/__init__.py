@@ -1,11 +1,30 @@
-"""The items that may be asked about: arrays, datasets, pictures, text."""
+"""The items that may be asked about: arrays, datasets, pictures, texts, tables."""
 
 from askwise.pool.arrays import arrays
+from askwise.pool.axes import Axes, fit_axes
+from askwise.pool.coding import Coding
 from askwise.pool.dataset import dataset
 from askwise.pool.features import features
 from askwise.pool.images import images, stretch_of
 from askwise.pool.pool import Pool, Reading
 from askwise.pool.stretch import Stretch
+from askwise.pool.table import coding_of, embeddings, table
 from askwise.pool.text import text
 
-__all__ = ["Pool", "Reading", "Stretch", "arrays", "dataset", "features", "images", "stretch_of", "text"]
+__all__ = [
+    "Axes",
+    "Coding",
+    "Pool",
+    "Reading",
+    "Stretch",
+    "arrays",
+    "coding_of",
+    "dataset",
+    "embeddings",
+    "features",
+    "fit_axes",
+    "images",
+    "stretch_of",
+    "table",
+    "text",
+]

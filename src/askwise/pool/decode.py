@@ -11,8 +11,8 @@ from jaxtyping import Float32
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from askwise.pool import tiff
+from askwise.pool.folder import UnreadableError
 from askwise.pool.stretch import Stretch, whole_range
-from askwise.pool.tiff import UnreadableError
 
 FORMATS = ("PNG", "JPEG", "BMP", "GIF", "WEBP", "TIFF", "PPM")
 _MODES = {1: "L", 3: "RGB"}

@@ -1,12 +1,10 @@
 """Items from a folder of pictures."""
 
 import os
-import stat
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 import torch
@@ -14,10 +12,10 @@ from torch import Tensor
 
 from askwise.errors import InputError, choose, positive
 from askwise.pool.decode import Looks, Raster, decode, decode_heic, shown
+from askwise.pool.folder import UnreadableError, opened, walk
 from askwise.pool.ids import of_path
 from askwise.pool.pool import Pool, Reading, stack
 from askwise.pool.stretch import Stretch, fit_stretch
-from askwise.pool.tiff import UnreadableError
 from askwise.seeding import hashes
 
 DEEP = (".tif", ".tiff", ".png", ".pgm", ".ppm")
@@ -36,7 +34,7 @@ class ImageSource:
     def __init__(self, folder: Path, looks: Looks, stretch: Stretch | None) -> None:
         self._folder = folder.resolve()
         self._looks, self._given = looks, stretch
-        self._path = {of_path(name): name for name in sorted(_walk(self._folder), key=os.fsencode)}
+        self._path = {of_path(name): name for name in sorted(walk(self._folder, SUFFIXES), key=os.fsencode)}
         self.ids: Sequence[str] = list(self._path)
         self.quarantined: dict[str, str] = (
             {}
@@ -96,7 +94,7 @@ class ImageSource:
 
     def _raster(self, identity: str) -> Raster:
         heic = identity.lower().endswith(HEIC)
-        with _opened(self._folder, self._path[identity]) as file:
+        with opened(self._folder, self._path[identity]) as file:
             return decode_heic(file, self._looks) if heic else decode(file, self._looks)
 
 
@@ -173,34 +171,5 @@ def _source(
     return source
 
 
-def _opened(folder: Path, name: str) -> IO[bytes]:
-    """The file under the folder; what is none, or lies elsewhere, is refused."""
-    path = folder / name
-    try:
-        if not path.resolve(strict=True).is_relative_to(folder):
-            raise UnreadableError("it is a link that leaves the folder")
-        # non-blocking: a pipe named x.jpg would otherwise wait for ever
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except FileNotFoundError:
-        raise UnreadableError("it is not there any more") from None
-    except (OSError, RuntimeError) as error:  # RuntimeError: how Python < 3.13 reports a loop of links
-        why = getattr(error, "strerror", None) or "a loop of links"
-        raise UnreadableError(f"it cannot be opened: {why}") from error
-    status = os.fstat(descriptor)
-    if not stat.S_ISREG(status.st_mode) or not status.st_size:
-        os.close(descriptor)
-        file = stat.S_ISREG(status.st_mode)
-        raise UnreadableError("it is an empty file" if file else "it is a folder, pipe or device, not a file")
-    return os.fdopen(descriptor, "rb")
-
-
 def _first(found: Iterator[np.ndarray], count: int) -> Iterator[np.ndarray]:
     return (picture for picture, _ in zip(found, range(count), strict=False))
-
-
-def _walk(folder: Path) -> Iterator[str]:
-    """The path of every entry that is named like a picture, relative to the folder."""
-    for root, folders, files in os.walk(folder):
-        for name in [*folders, *files]:  # a folder named x.jpg is a mistake that should be seen
-            if name.lower().endswith(SUFFIXES):
-                yield os.path.relpath(Path(root) / name, folder)

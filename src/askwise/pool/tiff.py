@@ -6,12 +6,10 @@ from typing import IO, Any
 
 import numpy as np
 
+from askwise.pool.folder import UnreadableError
+
 _ADVICE = "pip install 'askwise[vision]'"
 _THUMBNAIL = 4_000_000  # pixels that are kept of a picture too large to be read whole
-
-
-class UnreadableError(ValueError):
-    """Why a picture cannot be used, as the rest of a sentence about it."""
 
 
 @contextmanager
