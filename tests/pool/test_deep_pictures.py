@@ -1,5 +1,6 @@
 """Pictures of microscopes and phones: more than 8 bits, channels, pages, HEIC, and the very large."""
 
+import struct
 import sys
 
 import numpy as np
@@ -47,6 +48,18 @@ def test_twelve_bits_in_a_tiff_use_the_whole_range_and_not_its_dark_end(tmp_path
     assert dark.max() < 0.07  # the control: what dividing by the type's range would give
 
 
+def test_twelve_bits_packed_into_bytes_are_read(tmp_path):
+    wide, high = CELLS.shape[1], CELLS.shape[0]
+    bits = (CELLS[..., None] >> np.arange(11, -1, -1)) & 1
+    data = np.packbits(bits.astype(np.uint8).reshape(high, -1), axis=1).tobytes()
+    tags = {256: wide, 257: high, 258: 12, 259: 1, 262: 1, 273: 8, 277: 1, 278: high, 279: len(data)}
+    entries = b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in tags.items())
+    directory = struct.pack("<H", len(tags)) + entries + bytes(4)
+    (tmp_path / "x.tif").write_bytes(b"II*\0" + struct.pack("<I", 8 + len(data)) + data + directory)
+    found = one(tmp_path, channels=1, stretch=Stretch((0.0,), (4095.0,)))[0]
+    torch.testing.assert_close(found, spread(CELLS, 0, 4095))
+
+
 @pytest.mark.parametrize("kind", [np.uint16, np.int16, np.uint32, np.float32, np.float64])
 def test_every_kind_of_number_is_read(tmp_path, kind):
     folder = write(tmp_path / "x.tif", CELLS.astype(kind))
@@ -73,6 +86,17 @@ def test_pictures_of_eight_bits_know_no_stretch(tmp_path):
     Image.fromarray(CELLS.astype(np.uint8)).save(tmp_path / "x.png")
     assert stretch_of(tmp_path) is None
     torch.testing.assert_close(one(tmp_path, channels=1)[0], spread(CELLS.astype(np.uint8), 0, 255))
+
+
+def test_only_deep_pictures_are_decoded_to_find_the_stretch(tmp_path, monkeypatch):
+    for number in range(5):
+        Image.fromarray(CELLS.astype(np.uint8)).save(tmp_path / f"{number}.png")
+    write(tmp_path / "x.tif", CELLS)
+    module, decoded = sys.modules["askwise.pool.images"], []
+    real = module.decode
+    monkeypatch.setattr(module, "decode", lambda file, looks: decoded.append(looks) or real(file, looks))
+    assert stretch_of(tmp_path) is not None
+    assert len(decoded) == 1
 
 
 def test_another_stretch_is_another_feature(tmp_path):

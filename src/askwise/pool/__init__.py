@@ -4,6 +4,7 @@ from askwise.pool.arrays import arrays
 from askwise.pool.axes import Axes, fit_axes
 from askwise.pool.coding import Coding
 from askwise.pool.dataset import dataset
+from askwise.pool.duplicates import Duplicates, duplicates, once
 from askwise.pool.features import features
 from askwise.pool.images import images, stretch_of
 from askwise.pool.pool import Pool, Reading
@@ -14,16 +15,19 @@ from askwise.pool.text import text
 __all__ = [
     "Axes",
     "Coding",
+    "Duplicates",
     "Pool",
     "Reading",
     "Stretch",
     "arrays",
     "coding_of",
     "dataset",
+    "duplicates",
     "embeddings",
     "features",
     "fit_axes",
     "images",
+    "once",
     "stretch_of",
     "table",
     "text",

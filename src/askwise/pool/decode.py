@@ -51,6 +51,19 @@ def decode(file: IO[bytes], looks: Looks) -> Raster:
         raise UnreadableError(f"it cannot be decoded: {type(error).__name__}: {line}") from error
 
 
+def is_deep(file: IO[bytes], looks: Looks) -> bool:
+    """Whether a file seems to hold numbers that want a stretch, by its header alone."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with Image.open(file, formats=FORMATS) as image:
+                deep = image.mode.startswith("I") or image.mode == "F"
+                return deep or (image.format == "TIFF" and bool(_beyond_pillow(image, looks)))
+    except Exception:  # as above; a TIFF that Pillow does not know may be one
+        file.seek(0)
+        return file.read(4) in _TIFF
+
+
 def decode_heic(file: IO[bytes], looks: Looks) -> Raster:
     """The picture in a HEIC file, which its decoder turns upright."""
     import pillow_heif

@@ -161,6 +161,10 @@ class FeaturePool(Pool):
         """The ids that are new; what is added are items, not features."""
         return self._items.add(more._items if isinstance(more, FeaturePool) else more)
 
+    def parts(self, ids: Sequence[str]) -> list[tuple[Source, list[str]]]:
+        """The sources of the items themselves."""
+        return self._items.parts(ids)
+
     def read(self, ids: Sequence[str]) -> Reading:
         """The features as one tensor; bad items are left out by name and reason."""
         self._items.check(ids)

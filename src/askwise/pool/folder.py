@@ -3,8 +3,8 @@
 import os
 import stat
 from collections.abc import Iterator
+from io import BufferedReader
 from pathlib import Path
-from typing import IO
 
 
 class UnreadableError(ValueError):
@@ -19,7 +19,7 @@ def walk(folder: Path, suffixes: tuple[str, ...]) -> Iterator[str]:
                 yield os.path.relpath(Path(root) / name, folder)
 
 
-def opened(folder: Path, name: str) -> IO[bytes]:
+def opened(folder: Path, name: str) -> BufferedReader:
     """The file of that name under a resolved folder; what is none, or lies elsewhere, is refused."""
     path = folder / name
     try:

@@ -2,7 +2,9 @@
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
+from hashlib import file_digest
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -11,7 +13,8 @@ import torch
 from torch import Tensor
 
 from askwise.errors import InputError, choose, positive
-from askwise.pool.decode import Looks, Raster, decode, decode_heic, shown
+from askwise.pool.alike import SIDE
+from askwise.pool.decode import Looks, Raster, decode, decode_heic, is_deep, shown
 from askwise.pool.folder import UnreadableError, opened, walk
 from askwise.pool.ids import of_path
 from askwise.pool.pool import Pool, Reading, stack
@@ -60,12 +63,32 @@ class ImageSource:
 
     def read(self, ids: Sequence[str]) -> Reading:
         """The pictures as one tensor, and those that cannot be read."""
-        return stack({identity: self._picture(identity) for identity in ids}, self.like())
+        found = {identity: self._picture(identity, self._looks) for identity in ids}
+        return stack(found, self.like())
 
     def stamps(self, ids: Sequence[str]) -> Sequence[str | None]:
         """Size and time of each file, and how it is read."""
         root = f"{self._folder}{os.sep}"  # strings, not paths: there may be a million
         return [self._stamp(root + self._path[identity]) for identity in ids]
+
+    def contents(self, ids: Sequence[str]) -> Sequence[str | None]:
+        """A hash of every file; None where it cannot be opened."""
+        return [self._content(identity) for identity in ids]
+
+    def thumbnails(self, ids: Sequence[str]) -> Iterator[tuple[str, Tensor]]:
+        """The pictures that can be read, grey and small, as `duplicates` looks at them."""
+        looks = replace(self._looks, size=(SIDE, SIDE), channels=1)
+        for identity in ids:
+            picture = self._picture(identity, looks)
+            if isinstance(picture, Tensor):
+                yield identity, picture[0]
+
+    def _content(self, identity: str) -> str | None:
+        try:
+            with opened(self._folder, self._path[identity]) as file:
+                return file_digest(file, "sha256").hexdigest()
+        except (UnreadableError, OSError):
+            return None
 
     def _stamp(self, path: str) -> str | None:
         try:
@@ -75,27 +98,28 @@ class ImageSource:
         how = f"{self._looks} {self.stretch}" if path.lower().endswith(DEEP) else f"{self._looks}"
         return f"{status.st_size} {status.st_mtime_ns} {how}"
 
-    def _picture(self, identity: str) -> Tensor | str:
+    def _picture(self, identity: str, looks: Looks) -> Tensor | str:
         try:
-            raster = self._raster(identity)
+            raster = self._raster(identity, looks)
             stretch = self.stretch if isinstance(raster, np.ndarray) else None
-            return torch.from_numpy(shown(raster, self._looks, stretch))
+            return torch.from_numpy(shown(raster, looks, stretch))
         except UnreadableError as reason:
             return str(reason)
 
     def _deep(self, ids: Iterator[str]) -> Iterator[np.ndarray]:
         for identity in ids:
             try:
-                raster = self._raster(identity)
+                with opened(self._folder, self._path[identity]) as file:
+                    raster = decode(file, self._looks) if is_deep(file, self._looks) else None
             except UnreadableError:
                 continue
             if isinstance(raster, np.ndarray):
                 yield raster
 
-    def _raster(self, identity: str) -> Raster:
+    def _raster(self, identity: str, looks: Looks) -> Raster:
         heic = identity.lower().endswith(HEIC)
         with opened(self._folder, self._path[identity]) as file:
-            return decode_heic(file, self._looks) if heic else decode(file, self._looks)
+            return decode_heic(file, looks) if heic else decode(file, looks)
 
 
 def images(
