@@ -1,5 +1,6 @@
 """The items that may be asked about: arrays, datasets, pictures, texts, tables."""
 
+from askwise.pool.ahead import Ahead, encode_ahead, encoding_order
 from askwise.pool.arrays import arrays
 from askwise.pool.axes import Axes, fit_axes
 from askwise.pool.coding import Coding
@@ -13,6 +14,7 @@ from askwise.pool.table import coding_of, embeddings, table
 from askwise.pool.text import text
 
 __all__ = [
+    "Ahead",
     "Axes",
     "Coding",
     "Duplicates",
@@ -24,6 +26,8 @@ __all__ = [
     "dataset",
     "duplicates",
     "embeddings",
+    "encode_ahead",
+    "encoding_order",
     "features",
     "fit_axes",
     "images",
