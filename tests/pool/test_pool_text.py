@@ -1,6 +1,7 @@
 """Text pools: good rows by content, bad rows by line."""
 
 import json
+import os
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -78,6 +79,7 @@ def test_a_bad_row_of_a_csv_is_quarantined_with_its_line(tmp_path, row, reason):
         ('{"text": 1e999}', "line 2: 'text' is a float, not text"),
         ('{"text": NaN}', "line 2: 'text' is a float, not text"),
         ('{"text": {"deep": 1}}', "line 2: 'text' is a dict, not text"),
+        ('{"text": "half a letter: \\ud800"}', "line 2 is not UTF-8"),
     ],
 )
 def test_a_bad_line_of_a_jsonl_is_quarantined_with_its_line(tmp_path, row, reason):
@@ -119,6 +121,51 @@ def test_a_file_that_cannot_be_a_pool_is_refused_in_one_line(tmp_path, name, con
     with pytest.raises(InputError, match=message) as caught:
         text(write(tmp_path / name, content), encode=lengths)
     assert "\n" not in str(caught.value)
+
+
+def test_a_folder_of_files_is_a_pool_and_bad_files_are_quarantined_by_name(tmp_path):
+    folder = tmp_path / "texts"
+    (folder / "deep").mkdir(parents=True)
+    write(folder / "a.txt", "\ufefffirst")
+    write(folder / "deep" / "b.TXT", "second é")
+    write(folder / "notes.md", "not an item")
+    good = text(folder, encode=lengths)
+    assert list(good.ids) == ["a.txt", "deep/b.TXT"]
+    assert good.read(list(good.ids)).inputs[:, 0].tolist() == [5, 8]
+    bad = {
+        "empty.txt": (b"", "it is an empty file"),
+        "blank.txt": (b" \n", "it has no visible text"),
+        "hidden.txt": ("\u200b".encode(), "it has no visible text"),
+        "latin.txt": (b"caf\xe9", "it is not UTF-8"),
+        "wide.txt": ("wide".encode("utf-16"), "it is in UTF-16; save it as UTF-8"),
+        "nul.txt": (b"a\0b", "it holds a NUL byte"),
+        "long.txt": (b"x" * 1_000_001, "it has 1000001 characters, more than 1000000"),
+    }
+    for name, (content, _) in bad.items():
+        write(folder / name, content)
+    (folder / "out.txt").symlink_to("/etc/passwd")
+    (folder / "loop.txt").symlink_to("loop.txt")
+    (folder / "folder.txt").mkdir()
+    os.mkfifo(folder / "pipe.txt")
+    pool = text(folder, encode=lengths)
+    wanted = {name: why for name, (_, why) in bad.items()} | {
+        "out.txt": "it is a link that leaves the folder",
+        "folder.txt": "it is a folder, pipe or device, not a file",
+        "pipe.txt": "it is a folder, pipe or device, not a file",
+    }
+    found = dict(pool.quarantined)
+    assert found.pop("loop.txt").startswith("it cannot be opened")
+    assert found == wanted
+    assert torch.equal(pool.read(list(pool.ids)).inputs, good.read(list(good.ids)).inputs)
+    assert len(pool) == len(pool.quarantined) + 2
+    with pytest.raises(InputError, match=r"holds no texts; their names end in \.txt"):
+        text(folder / "folder.txt")
+
+
+def test_a_long_cell_of_a_csv_is_a_text_like_any_other(tmp_path):
+    long = "word " * 100_000
+    pool = text(write(tmp_path / "p.csv", f"text\n{long}\nshort\n"), encode=lengths)
+    assert pool.read(list(pool.ids)).inputs[:, 0].tolist() == [500_000, 5]
 
 
 def test_missing_files_and_duplicate_ids_are_refused(tmp_path):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import typer
 
-from askwise.cli import compare, data, demo, doctor, plan, report, run, status
+from askwise.cli import compare, data, demo, doctor, encoders, plan, report, run, status
 from askwise.errors import AskwiseError
 
 app = typer.Typer(
@@ -23,6 +23,7 @@ app.command()(report.report)
 app.command()(compare.compare)
 app.add_typer(data.app, name="data")
 app.add_typer(plan.app, name="plan")
+app.command()(encoders.encoders)
 app.command()(doctor.doctor)
 
 _Usage: type[Exception] = typer.BadParameter.__mro__[1]

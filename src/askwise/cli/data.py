@@ -27,9 +27,7 @@ def list_(data: DataDir = None, json: AsJson = False) -> None:
 
 @app.command()
 def fetch(
-    name: Annotated[
-        str, typer.Argument(help="mnist, fashion_mnist, cifar10, or minilm, an encoder of texts.")
-    ],
+    name: Annotated[str, typer.Argument(help="mnist, fashion_mnist or cifar10.")],
     data: DataDir = None,
 ) -> None:
     """Download a data set, check it, and keep it in the cache or in DIR."""

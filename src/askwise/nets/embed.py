@@ -12,7 +12,7 @@ from askwise.errors import positive
 
 @runtime_checkable
 class TextEncoder(Protocol):
-    """What `tiny_encoder()` and `minilm.load(folder)` give: a module with tokens of its own."""
+    """A module with tokens of its own: `tiny_encoder()`, or that of `aw.encoders.load("minilm")`."""
 
     padding: int
     training: bool

@@ -1,4 +1,4 @@
-"""The items that may be asked about: arrays, datasets, pictures, text."""
+"""The items that may be asked about: arrays, datasets, pictures, texts, tables."""
 
 from typing import Any
 
@@ -7,13 +7,46 @@ from torch import Tensor
 from torch.utils.data import DataLoader
 
 from askwise.errors import InputError
-from askwise.inputs import is_table, table
+from askwise.inputs import is_table
+from askwise.inputs import table as array_of
+from askwise.pool.ahead import Ahead, encode_ahead, encoding_order
 from askwise.pool.arrays import arrays
+from askwise.pool.axes import Axes, fit_axes
+from askwise.pool.coding import Coding
 from askwise.pool.dataset import dataset
+from askwise.pool.duplicates import Duplicates, duplicates, once
 from askwise.pool.features import features
-from askwise.pool.images import images
+from askwise.pool.images import images, stretch_of
 from askwise.pool.pool import Item, Pool, Reading
+from askwise.pool.stretch import Stretch
+from askwise.pool.table import coding_of, embeddings, table
 from askwise.pool.text import text
+
+__all__ = [
+    "Ahead",
+    "Axes",
+    "Coding",
+    "Duplicates",
+    "Item",
+    "Pool",
+    "Reading",
+    "Stretch",
+    "arrays",
+    "as_pool",
+    "coding_of",
+    "dataset",
+    "duplicates",
+    "embeddings",
+    "encode_ahead",
+    "encoding_order",
+    "features",
+    "fit_axes",
+    "images",
+    "once",
+    "stretch_of",
+    "table",
+    "text",
+]
 
 
 def as_pool(items: Any) -> Pool:
@@ -25,10 +58,7 @@ def as_pool(items: Any) -> Pool:
     if isinstance(items, np.ndarray | Tensor):
         return arrays(items)
     if is_table(items):
-        return arrays(table(items))
+        return arrays(array_of(items))
     if isinstance(items, list | tuple) and items and all(isinstance(one, str) for one in items):
         raise InputError("a list of texts needs an encoder: aw.pool.text(texts, encode=...)")
     return dataset(items)
-
-
-__all__ = ["Item", "Pool", "Reading", "arrays", "as_pool", "dataset", "features", "images", "text"]

@@ -97,11 +97,11 @@ def as_tensor(rows: np.ndarray, scale: float | None = None) -> Tensor:
 
 
 def _load(path: Path) -> np.ndarray:
+    if not path.is_file():  # a pipe would wait for ever
+        raise InputError(f"there is no file {path}")
     try:
         rows = np.load(path, mmap_mode="r", allow_pickle=False)
-    except FileNotFoundError:
-        raise InputError(f"there is no file {path}") from None
-    except (ValueError, OSError, EOFError, MemoryError) as error:
+    except Exception as error:  # numpy raises whatever its parser does on a damaged header
         raise InputError(f"{path} cannot be read as a .npy array: {_line(error)}") from error
     if not isinstance(rows, np.ndarray):
         rows.close()

@@ -11,7 +11,7 @@ from weakref import finalize
 
 import numpy as np
 import torch
-from jaxtyping import Float32
+from jaxtyping import Bool, Float32
 from torch import Tensor, nn
 
 from askwise.errors import InputError
@@ -88,6 +88,13 @@ class FeatureSource:
                 good[read] = True
         return Reading([ids[at] for at in good.nonzero()[0].tolist()], torch.from_numpy(rows[good]), bad)
 
+    def kept(self, ids: Sequence[str]) -> Bool[np.ndarray, " N"]:
+        """Which features need not be computed any more."""
+        stamps = self._items.stamps(ids)
+        there = self._kept.has([row_key(name, stamp or "") for name, stamp in zip(ids, stamps, strict=True)])
+        found: np.ndarray = there & np.array([stamp is not None for stamp in stamps], bool)
+        return found
+
     def _computed(self, reading: Reading, stamps: Sequence[str | None]) -> Float32[np.ndarray, "N D"]:
         """The features of items that have been read; where only that tells their content, some are kept."""
         keys = [
@@ -143,7 +150,7 @@ class FeaturePool(Pool):
     """A pool of features beside the pool of the items themselves: whichever grows, both do."""
 
     def __init__(self, items: Pool, source: FeatureSource) -> None:
-        self._items = items
+        self._items, self._features = items, source
         self._sources = [source]
 
     def __len__(self) -> int:
@@ -176,6 +183,15 @@ class FeaturePool(Pool):
     def add(self, more: Source | Pool) -> list[str]:
         """The ids that are new; what is added are items, not features."""
         return self._items.add(more._items if isinstance(more, FeaturePool) else more)
+
+    def parts(self, ids: Sequence[str]) -> list[tuple[Source, list[str]]]:
+        """The sources of the items themselves."""
+        return self._items.parts(ids)
+
+    def kept(self, ids: Sequence[str]) -> Bool[np.ndarray, " N"]:
+        """Which of these items have features already; reading them computes nothing."""
+        self._items.check(ids)
+        return self._features.kept(ids)
 
     def read(self, ids: Sequence[str]) -> Reading:
         """The features as one tensor; bad items are left out by name and reason."""

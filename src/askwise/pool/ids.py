@@ -19,7 +19,11 @@ def of_array(item: np.ndarray) -> str:
 
 def of_text(text: str) -> str:
     """The id of a text: its bytes; what is not UTF-8 counts as the bytes it came from."""
-    return blake2b(text.encode("utf-8", "surrogateescape"), digest_size=_BYTES).hexdigest()
+    try:
+        content = text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # half a letter, as JSON can write it
+        content = text.encode("utf-8", "surrogatepass")
+    return blake2b(content, digest_size=_BYTES).hexdigest()
 
 
 def of_path(name: str) -> str:

@@ -1,53 +1,76 @@
 """Items from a folder of pictures."""
 
 import os
-import stat
-import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from hashlib import file_digest
+from importlib.util import find_spec
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 import torch
-from PIL import Image, ImageOps, UnidentifiedImageError
 from torch import Tensor
 
 from askwise.errors import InputError, choose, positive
+from askwise.pool.alike import SIDE
+from askwise.pool.decode import Looks, Raster, decode, decode_heic, is_deep, shown
+from askwise.pool.folder import UnreadableError, opened, walk
 from askwise.pool.ids import of_path
 from askwise.pool.pool import Pool, Reading, stack
+from askwise.pool.stretch import Stretch, fit_stretch
+from askwise.seeding import hashes
 
-SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm", ".pgm", ".svg")
+DEEP = (".tif", ".tiff", ".png", ".pgm", ".ppm")
+"""Names of pictures that may hold more than 8 bits."""
+HEIC = (".heic", ".heif")
+SUFFIXES = (*DEEP, ".jpg", ".jpeg", ".bmp", ".gif", ".webp", *HEIC)
 """Names that promise a picture; anything else in the folder is not an item."""
 
-_FORMATS = ("PNG", "JPEG", "BMP", "GIF", "WEBP", "TIFF", "PPM")
-_MODES = {1: "L", 3: "RGB"}
+STACKS = ("refuse", "max", "mean", "channels")
+_SURVEYED, _FITTED = 512, 64  # pictures looked at for deep ones, and of these taken for the stretch
 
 
 class ImageSource:
     """One item for each picture under a folder."""
 
-    def __init__(self, folder: Path, *, size: tuple[int, int], channels: int, max_pixels: int) -> None:
+    def __init__(self, folder: Path, looks: Looks, stretch: Stretch | None) -> None:
         self._folder = folder.resolve()
-        self._size = size
-        self._channels = channels
-        self._max_pixels = max_pixels
-        self._path = {of_path(name): name for name in sorted(_walk(self._folder), key=os.fsencode)}
+        self._looks, self._given = looks, stretch
+        self._path = {of_path(name): name for name in sorted(walk(self._folder, SUFFIXES), key=os.fsencode)}
         self.ids: Sequence[str] = list(self._path)
-        self.quarantined: dict[str, str] = {}
+        self.quarantined: dict[str, str] = (
+            {}
+            if find_spec("pillow_heif")
+            else dict.fromkeys(
+                (name for name in self.ids if name.lower().endswith(HEIC)),
+                "it is HEIC, which needs pillow-heif: pip install 'askwise[vision]'",
+            )
+        )
+
+    @cached_property
+    def stretch(self) -> Stretch | None:
+        """How numbers of more than 8 bits become 0 to 1: as given, or by the pool; None if all have 8."""
+        if self._given is not None:
+            return self._given
+        deep = [name for name in self.ids if name.lower().endswith(DEEP)]
+        first = hashes(0, deep).argsort()[:_SURVEYED].tolist()  # any others would do, but always the same
+        return fit_stretch(_first(self._deep(deep[place] for place in first), _FITTED))
 
     def like(self) -> Tensor:
         """Channels, height and width."""
-        return torch.empty(self._channels, *self._size)
+        return torch.empty(self._looks.channels, *self._looks.size)
 
     def read(self, ids: Sequence[str]) -> Reading:
         """The pictures as one tensor, and those that cannot be read."""
-        return stack({identity: self._picture(self._path[identity]) for identity in ids}, self.like())
+        found = {identity: self._picture(identity, self._looks) for identity in ids}
+        return stack(found, self.like())
 
     def again(self, path: Path) -> "ImageSource":
         """The pictures of another folder, brought to the same size and channels."""
         if not path.is_dir():
             raise InputError(f"there is no folder {str(path)!r}; give one that holds pictures")
-        return ImageSource(path, size=self._size, channels=self._channels, max_pixels=self._max_pixels)
+        return ImageSource(path, self._looks, self.stretch)
 
     def name(self, identity: str) -> str:
         """The path of the picture in the folder."""
@@ -55,63 +78,58 @@ class ImageSource:
 
     def stamps(self, ids: Sequence[str]) -> Sequence[str | None]:
         """Size and time of each file, and how it is read."""
-        how = f"{self._size} {self._channels} {self._max_pixels}"
         root = f"{self._folder}{os.sep}"  # strings, not paths: there may be a million
-        return [self._stamp(root + self._path[identity], how) for identity in ids]
+        return [self._stamp(root + self._path[identity]) for identity in ids]
 
-    @staticmethod
-    def _stamp(path: str, how: str) -> str | None:
+    def contents(self, ids: Sequence[str]) -> Sequence[str | None]:
+        """A hash of every file; None where it cannot be opened."""
+        return [self._content(identity) for identity in ids]
+
+    def thumbnails(self, ids: Sequence[str]) -> Iterator[tuple[str, Tensor]]:
+        """The pictures that can be read, grey and small, as `duplicates` looks at them."""
+        looks = replace(self._looks, size=(SIDE, SIDE), channels=1)
+        for identity in ids:
+            picture = self._picture(identity, looks)
+            if isinstance(picture, Tensor):
+                yield identity, picture[0]
+
+    def _content(self, identity: str) -> str | None:
+        try:
+            with opened(self._folder, self._path[identity]) as file:
+                return file_digest(file, "sha256").hexdigest()
+        except (UnreadableError, OSError):
+            return None
+
+    def _stamp(self, path: str) -> str | None:
         try:
             status = os.stat(path)  # noqa: PTH116
         except OSError:
             return None  # reading it says what is wrong
+        how = f"{self._looks} {self.stretch}" if path.lower().endswith(DEEP) else f"{self._looks}"
         return f"{status.st_size} {status.st_mtime_ns} {how}"
 
-    def _picture(self, name: str) -> Tensor | str:
-        path = self._folder / name
+    def _picture(self, identity: str, looks: Looks) -> Tensor | str:
         try:
-            if not path.resolve(strict=True).is_relative_to(self._folder):
-                return "it is a link that leaves the folder"
-            # non-blocking: a pipe named x.jpg would otherwise wait for ever
-            descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        except FileNotFoundError:
-            return "it is not there any more"
-        except (OSError, RuntimeError) as error:  # RuntimeError: how Python < 3.13 reports a loop of links
-            return f"it cannot be opened: {getattr(error, 'strerror', None) or 'a loop of links'}"
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            os.close(descriptor)
-            return "it is a folder, pipe or device, not a file"
-        with os.fdopen(descriptor, "rb") as file:
-            return self._decoded(file) if status.st_size else "it is an empty file"
+            raster = self._raster(identity, looks)
+            stretch = self.stretch if isinstance(raster, np.ndarray) else None
+            return torch.from_numpy(shown(raster, looks, stretch))
+        except UnreadableError as reason:
+            return str(reason)
 
-    def _decoded(self, file: IO[bytes]) -> Tensor | str:
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # what Pillow warns of is refused below, or harmless
-                with Image.open(file, formats=_FORMATS) as image:
-                    return self._pixels(image)
-        except UnidentifiedImageError:
-            return "it is not a picture in any of: " + ", ".join(_FORMATS)
-        except Exception as error:  # Pillow raises whatever its decoders do on hostile bytes
-            return f"it cannot be decoded: {type(error).__name__}: {str(error).partition(chr(10))[0]}"
+    def _deep(self, ids: Iterator[str]) -> Iterator[np.ndarray]:
+        for identity in ids:
+            try:
+                with opened(self._folder, self._path[identity]) as file:
+                    raster = decode(file, self._looks) if is_deep(file, self._looks) else None
+            except UnreadableError:
+                continue
+            if isinstance(raster, np.ndarray):
+                yield raster
 
-    def _pixels(self, image: Image.Image) -> Tensor | str:
-        if image.width * image.height > self._max_pixels:
-            return f"it has {image.width} x {image.height} pixels, more than {self._max_pixels}"
-        if getattr(image, "n_frames", 1) > 1:
-            return "it has several frames, and one is wanted"
-        if image.mode in ("I", "F"):
-            return f"its pixels are of mode {image.mode}, which has no fixed range; save it with 8 or 16 bits"
-        upright = ImageOps.exif_transpose(image)
-        if upright.mode.startswith("I;16"):
-            # Pillow would clip 16 bits to 8; dividing keeps the picture
-            eight = (np.asarray(upright, dtype=np.float32) / 257).round().astype(np.uint8)
-            upright = Image.fromarray(eight)
-        height, width = self._size
-        shown = upright.convert(_MODES[self._channels]).resize((width, height), Image.Resampling.BILINEAR)
-        pixels = torch.from_numpy(np.array(shown, dtype=np.float32) / 255)
-        return pixels.reshape(height, width, self._channels).permute(2, 0, 1).contiguous()
+    def _raster(self, identity: str, looks: Looks) -> Raster:
+        heic = identity.lower().endswith(HEIC)
+        with opened(self._folder, self._path[identity]) as file:
+            return decode_heic(file, looks) if heic else decode(file, looks)
 
 
 def images(
@@ -119,32 +137,73 @@ def images(
     *,
     size: int | tuple[int, int] = 64,
     channels: int = 3,
+    stretch: Stretch | None = None,
+    stack: str | int = "refuse",
+    bands: tuple[int, ...] | None = None,
     max_pixels: int = 50_000_000,
 ) -> Pool:
     """A pool of all pictures under a folder as [channels, height, width] in 0 to 1; ids are their paths.
 
     Each is turned upright as its EXIF data say, brought to `size` (height, width) and to grey (1) or
     RGB (3). Links to folders are not followed; pictures that cannot be read are quarantined.
+
+    Pictures with more than 8 bits are spread by `stretch`, unless given by `stretch_of(folder)`. Of
+    several pages `stack` takes one (its number from 0), the greatest value, the mean, or each as a
+    channel; `bands` says which channels to show. A JPEG or TIFF of more than `max_pixels` is read in
+    part, others of that size are quarantined.
     """
-    root = Path(folder)
-    if not root.is_dir():
-        raise InputError(f"there is no folder {str(folder)!r}; give one that holds pictures")
-    choose("number of channels", str(channels), map(str, _MODES))
-    high, wide = (size, size) if isinstance(size, int) else size
-    source = ImageSource(
-        root,
-        size=(positive("size", high), positive("size", wide)),
-        channels=channels,
-        max_pixels=positive("max_pixels", max_pixels),
-    )
-    if not source.ids:
-        raise InputError(f"folder {str(folder)!r} holds no pictures; names end in {', '.join(SUFFIXES)}")
+    source = _source(folder, size, channels, stretch, stack, bands, max_pixels)
     return Pool(source)
 
 
-def _walk(folder: Path) -> Iterator[str]:
-    """The path of every entry that is named like a picture, relative to the folder."""
-    for root, folders, files in os.walk(folder):
-        for name in [*folders, *files]:  # a folder named x.jpg is a mistake that should be seen
-            if name.lower().endswith(SUFFIXES):
-                yield os.path.relpath(Path(root) / name, folder)
+def stretch_of(
+    folder: str | Path,
+    *,
+    stack: str | int = "refuse",
+    bands: tuple[int, ...] | None = None,
+    max_pixels: int = 50_000_000,
+) -> Stretch | None:
+    """The stretch for the pictures of a folder that have more than 8 bits, to be kept with a pool.
+
+    For each channel between percentiles .5 and 99.5 of 64 of them; None where there are none.
+    """
+    return _source(folder, 1, 3, None, stack, bands, max_pixels).stretch
+
+
+def _source(
+    folder: str | Path,
+    size: int | tuple[int, int],
+    channels: int,
+    stretch: Stretch | None,
+    stack: str | int,
+    bands: tuple[int, ...] | None,
+    max_pixels: int,
+) -> ImageSource:
+    root = Path(folder)
+    if not root.is_dir():
+        raise InputError(f"there is no folder {str(folder)!r}; give one that holds pictures")
+    choose("number of channels", str(channels), ("1", "3"))
+    if isinstance(stack, str):
+        choose("stack (or the number of a page)", stack, STACKS)
+    elif isinstance(stack, bool) or stack < 0:
+        raise InputError(
+            f"stack is the number of a page from 0, or one of {', '.join(STACKS)}; not {stack!r}"
+        )
+    if bands is not None and (len(bands) not in (1, 3) or min(bands) < 0):
+        raise InputError(f"bands are one or three numbers of channels from 0, not {bands!r}")
+    high, wide = (size, size) if isinstance(size, int) else size
+    looks = Looks(
+        size=(positive("size", high), positive("size", wide)),
+        channels=channels,
+        max_pixels=positive("max_pixels", max_pixels),
+        stack=stack,
+        bands=bands,
+    )
+    source = ImageSource(root, looks, stretch)
+    if not source.ids:
+        raise InputError(f"folder {str(folder)!r} holds no pictures; names end in {', '.join(SUFFIXES)}")
+    return source
+
+
+def _first(found: Iterator[np.ndarray], count: int) -> Iterator[np.ndarray]:
+    return (picture for picture, _ in zip(found, range(count), strict=False))

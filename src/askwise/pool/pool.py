@@ -206,11 +206,8 @@ class Pool:
 
     def read(self, ids: Sequence[str]) -> Reading:
         """The items as one tensor; bad ones are left out by name and reason, and change no other."""
-        parts: dict[int, list[str]] = {}
         self.check(ids)
-        for identity in ids:
-            parts.setdefault(self._owner[identity], []).append(identity)
-        found = [self._read_source(self._sources[number], mine) for number, mine in parts.items()]
+        found = [self._read_source(source, mine) for source, mine in self.parts(ids)]
         if len(found) == 1:
             return found[0]
         bad = {identity: why for part in found for identity, why in part.quarantined.items()}
@@ -224,17 +221,21 @@ class Pool:
 
     def stamps(self, ids: Sequence[str]) -> Sequence[str | None]:
         """For each item what changes with its content; None where only reading it would tell."""
-        parts: dict[int, list[str]] = {}
-        for identity in ids:
-            parts.setdefault(self._owner[identity], []).append(identity)
+        parts = self.parts(ids)
         found: dict[str, str | None] = {}
-        for number, mine in parts.items():
-            source = self._sources[number]
+        for source, mine in parts:
             stamps = source.stamps(mine) if isinstance(source, Stamped) else [None] * len(mine)
             if len(parts) == 1:
                 return stamps
             found.update(zip(mine, stamps, strict=True))
         return [found[identity] for identity in ids]
+
+    def parts(self, ids: Sequence[str]) -> list[tuple[Source, list[str]]]:
+        """The sources of these items, each with its own."""
+        found: dict[int, list[str]] = {}
+        for identity in ids:
+            found.setdefault(self._owner[identity], []).append(identity)
+        return [(self._sources[number], mine) for number, mine in found.items()]
 
     def check(self, ids: Sequence[str]) -> None:
         """Refuse an id that is not in the pool."""

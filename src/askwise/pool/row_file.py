@@ -89,6 +89,12 @@ class FileRows:
         there[known[~sound]] = False
         return there, (rows if sound.all() else rows[sound]).view(np.float32)
 
+    def has(self, keys: Sequence[bytes]) -> Bool[np.ndarray, " N"]:
+        """Which rows are there; whether they are sound shows when they are read."""
+        if self._writes:
+            self._refresh()
+        return self._places(keys) >= 0
+
     def add(self, keys: Sequence[bytes], rows: Float32[np.ndarray, "N D"]) -> None:
         """Append these rows, unless another process has by now; a full disk costs a warning."""
         if not self._writes:

@@ -1,14 +1,19 @@
-"""The rows of a text column in CSV, JSONL and Parquet files, with the line each stands on."""
+"""The rows of tables, with the line each stands on: CSV, TSV, JSONL, Parquet, a saved dataset."""
 
 import csv
 import io
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from askwise.errors import InputError, choose
+from askwise.pool import arrow
+
+LONGEST = 1_000_000
+"""Characters of a cell; more is a broken file rather than a text."""
 
 
 @dataclass(frozen=True)
@@ -20,94 +25,153 @@ class Row:
     reason: str | None = None
 
 
-def rows(path: Path, columns: list[str]) -> Iterator[Row]:
-    """Every row of a file as the cells of the wanted columns; rows that are broken carry a reason."""
-    readers = {".csv": _csv, ".tsv": _csv, ".jsonl": _jsonl, ".ndjson": _jsonl, ".parquet": _parquet}
-    kind = choose("kind of table", path.suffix.lower(), readers)
-    if not path.is_file():
-        raise InputError(f"there is no file {path}")
-    return readers[kind](path, columns)
+def rows(path: Path, columns: list[str], *, numbers: bool = False) -> Iterator[Row]:
+    """Every row of a file as the cells of the wanted columns; rows that are broken carry a reason.
+
+    A cell is text or a whole number; with `numbers` also a fraction, true or false, or nothing.
+    """
+    kind = _kind(path)
+    if kind == "csv":
+        return _csv(path, columns)
+    if kind == "jsonl":
+        return _jsonl(path, columns, numbers)
+    return _arrow(path, columns, numbers)
 
 
-def _csv(path: Path, columns: list[str]) -> Iterator[Row]:
-    with _text(path) as file:
-        reader = csv.reader(file, delimiter="\t" if path.suffix.lower() == ".tsv" else ",", strict=True)
-        try:
-            header = next(reader, [])
-            places = _places(path, header, columns)
-            for cells in reader:
-                if not cells:
-                    continue  # a blank line is no row
-                if len(cells) != len(header):
-                    reason = f"line {reader.line_num} has {len(cells)} cells, and the header {len(header)}"
-                    yield Row(reader.line_num, (",".join(cells),) * len(columns), reason)
-                else:
-                    yield Row(reader.line_num, tuple(cells[place] for place in places))
-        except csv.Error as error:
-            # where a quote is not closed or a field never ends, what follows cannot be told apart either
-            raise InputError(f"{path}, line {reader.line_num}: {error}; mend the line") from error
+def header(path: Path) -> list[str]:
+    """The names of a file's columns; those of a JSONL are the first object's."""
+    kind = _kind(path)
+    if kind == "csv":
+        with _text(path) as file:
+            names = next(_reader(path, file), [])
+    elif kind == "jsonl":
+        names = next((list(record) for _, _, record in records(path) if isinstance(record, dict)), [])
+    else:
+        names = arrow.columns(path)
+    places(path, names, names)
+    return names
 
 
-def _places(path: Path, header: list[str], columns: list[str]) -> list[int]:
-    for column in columns:
-        if header.count(column) > 1:
-            raise InputError(f"{path} has the column {column!r} {header.count(column)} times; rename one")
-        choose(f"column of {path}", column, header)
-    return [header.index(column) for column in columns]
-
-
-def _jsonl(path: Path, columns: list[str]) -> Iterator[Row]:
-    found = False
+def records(path: Path) -> Iterator[tuple[int, str, Any]]:
+    """Each line of a JSONL: its number, itself, and its object, or why it is none, as text."""
     with _text(path) as file:
         for line, text in enumerate(file, start=1):
             if not text.strip():
                 continue
-            row = _json_row(line, text, columns)
-            found = found or row.reason is None
-            yield row
+            try:
+                record = json.loads(text)
+            except (ValueError, RecursionError) as error:
+                why = "is nested too deeply" if isinstance(error, RecursionError) else f"is not JSON: {error}"
+                yield line, text.strip(), f"line {line} {why}"
+                continue
+            whole = isinstance(record, dict)
+            yield line, text.strip(), record if whole else f"line {line} is not a JSON object"
+
+
+def places(path: Path, names: list[str], columns: list[str]) -> list[int]:
+    """Where the wanted columns stand among the names; one that is missing or there twice is refused."""
+    for column in columns:
+        if names.count(column) > 1:
+            raise InputError(f"{path} has the column {column!r} {names.count(column)} times; rename one")
+        choose(f"column of {path}", column, names)
+    return [names.index(column) for column in columns]
+
+
+def _kind(path: Path) -> str:
+    if path.is_dir():
+        return "dataset"
+    kinds = {".csv": "csv", ".tsv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
+    kind = kinds[choose("kind of table", path.suffix.lower(), kinds)]
+    if not path.is_file():
+        raise InputError(f"there is no file {path}")
+    return kind
+
+
+def _csv(path: Path, columns: list[str]) -> Iterator[Row]:
+    with _text(path) as file:
+        reader = _reader(path, file)
+        names = next(reader, [])
+        wanted = places(path, names, columns)
+        for cells in reader:
+            line = reader.line
+            if not cells:
+                continue  # a blank line is no row
+            if len(cells) != len(names):
+                reason = f"line {line} has {len(cells)} cells, and the header {len(names)}"
+                yield Row(line, (",".join(cells),) * len(columns), reason)
+            else:
+                yield Row(line, tuple(cells[place] for place in wanted))
+
+
+class _reader:  # noqa: N801 - used as a function
+    """The lines of a CSV, each refused by number where what follows could not be told apart either."""
+
+    def __init__(self, path: Path, file: io.TextIOWrapper) -> None:
+        mark = "\t" if path.suffix.lower() == ".tsv" else ","
+        self._path, self._lines = path, csv.reader(file, delimiter=mark, strict=True)
+
+    @property
+    def line(self) -> int:
+        return self._lines.line_num
+
+    def __iter__(self) -> "_reader":
+        return self
+
+    def __next__(self) -> list[str]:
+        usual = csv.field_size_limit(LONGEST)  # one for the whole process: it is put back at once
+        try:
+            return next(self._lines)
+        except csv.Error as error:
+            raise InputError(f"{self._path}, line {self.line}: {error}; mend the line") from error
+        finally:
+            csv.field_size_limit(usual)
+
+
+def _jsonl(path: Path, columns: list[str], numbers: bool) -> Iterator[Row]:
+    found = False
+    for line, text, record in records(path):
+        if isinstance(record, str):
+            yield Row(line, (text,) * len(columns), record)
+            continue
+        missing = next((column for column in columns if column not in record and not numbers), None)
+        row = (
+            Row(line, (text,) * len(columns), f"line {line} has no {missing!r}")
+            if missing is not None
+            else _row(f"line {line}", line, columns, [record.get(column) for column in columns], numbers)
+        )
+        found = found or row.reason is None
+        yield row
     if not found:
         raise InputError(f"no line of {path} is a JSON object with the column {columns[0]!r}")
 
 
-def _json_row(line: int, text: str, columns: list[str]) -> Row:
-    raw = (text.strip(),) * len(columns)
-    try:
-        record = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        why = "is nested too deeply" if isinstance(error, RecursionError) else f"is not JSON: {error}"
-        return Row(line, raw, f"line {line} {why}")
-    if not isinstance(record, dict):
-        return Row(line, raw, f"line {line} is not a JSON object")
-    for column in columns:
-        if column not in record:
-            return Row(line, raw, f"line {line} has no {column!r}")
-        if not isinstance(record[column], str | int) or isinstance(record[column], bool):
-            return Row(line, raw, f"line {line}: {column!r} is {_named(record[column])}, not text")
-    return Row(line, tuple(str(record[column]) for column in columns))
+def _arrow(path: Path, columns: list[str], numbers: bool) -> Iterator[Row]:
+    places(path, arrow.columns(path), columns)
+    for line, cells in enumerate(arrow.cells(path, columns), start=1):
+        yield _row(f"row {line}", line, columns, cells, numbers)
 
 
-def _parquet(path: Path, columns: list[str]) -> Iterator[Row]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        file = pq.ParquetFile(path)
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{path} cannot be read as Parquet: {str(error).partition(chr(10))[0]}") from error
-    with file:
-        _places(path, list(file.schema_arrow.names), columns)
-        line = 0
-        for batch in file.iter_batches(columns=columns):
-            for record in batch.to_pylist():
-                line += 1
-                cells = [record[column] for column in columns]
-                bad = next((c for c, cell in zip(columns, cells, strict=True) if not _textual(cell)), None)
-                reason = bad and f"row {line}: {bad!r} is {_named(record[bad])}, not text"
-                yield Row(line, tuple(map(str, cells)), reason)
+def _row(where: str, line: int, columns: list[str], cells: list[Any], numbers: bool) -> Row:
+    """The cells as text; what is neither text nor a number is named."""
+    for column, cell in zip(columns, cells, strict=True):
+        if not _usable(cell, numbers):
+            named = "missing" if cell is None else f"a {type(cell).__name__}"
+            wanted = "text or a number" if numbers else "text"
+            reason = f"{where}: {column!r} is {named}, not {wanted}"
+            return Row(line, tuple(map(str, cells)), reason)
+    return Row(line, tuple("" if cell is None else _written(cell) for cell in cells))
 
 
-def _textual(cell: Any) -> bool:
+def _usable(cell: Any, numbers: bool) -> bool:
+    if numbers:
+        return cell is None or isinstance(cell, str | int | float)
     return isinstance(cell, str | int) and not isinstance(cell, bool)
+
+
+def _written(cell: Any) -> str:
+    if isinstance(cell, float) and math.isnan(cell):
+        return "nan"
+    return str(cell)
 
 
 def _text(path: Path) -> io.TextIOWrapper:
@@ -117,7 +181,3 @@ def _text(path: Path) -> io.TextIOWrapper:
     if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise InputError(f"{path} is in UTF-16; save it as UTF-8")
     return path.open(encoding="utf-8-sig", errors="surrogateescape", newline="")
-
-
-def _named(value: Any) -> str:
-    return "missing" if value is None else f"a {type(value).__name__}"

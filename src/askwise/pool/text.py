@@ -1,6 +1,7 @@
-"""Items from a column of text."""
+"""Items that are texts: a column of a table, a folder of files, or a list."""
 
-from collections.abc import Callable, Iterable, Sequence
+import os
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from textwrap import shorten
@@ -8,9 +9,10 @@ from textwrap import shorten
 from torch import Tensor
 
 from askwise.errors import InputError
-from askwise.pool.ids import numbered, of_array, of_text
+from askwise.pool.folder import UnreadableError, opened, walk
+from askwise.pool.ids import numbered, of_array, of_path, of_text
 from askwise.pool.pool import Pool, Reading
-from askwise.pool.tables import Row, rows
+from askwise.pool.tables import LONGEST, Row, rows
 
 Encode = Callable[[list[str]], Tensor]
 """A list of texts to one row each, of the same width whatever else is in the list."""
@@ -18,23 +20,19 @@ Encode = Callable[[list[str]], Tensor]
 _PROBES = ["What does it say of this?", "É 1,234.5% — #tag 日本語 " * 400]
 """Texts that tell one way to encode from another: by its tokens, and by where it cuts."""
 _WORDS = 60  # characters of a text's name
-_LONGEST = 1_000_000  # characters; more is a broken file rather than a text
 
 
 class TextSource:
-    """One item for each row; the texts are kept, and encoded when they are read."""
+    """One item for each text; the texts are kept, and encoded when they are read."""
 
-    def __init__(self, found: Iterable[Row], *, own_ids: bool, encode: Encode | None) -> None:
-        table = list(found)
+    def __init__(self, texts: dict[str, str], bad: dict[str, str], *, encode: Encode | None) -> None:
+        self.texts, self.quarantined = texts, bad
         self._encode = encode
-        if own_ids:
-            self.ids: Sequence[str] = _own(table)
-        else:
-            self.ids = list(numbered(of_text(row.cells[0]) for row in table))
-        self.texts = {name: row.cells[0] for name, row in zip(self.ids, table, strict=True)}
-        self.quarantined = {
-            name: reason for name, row in zip(self.ids, table, strict=True) if (reason := _fault(row))
-        }
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """Every id, those of bad items included."""
+        return list(self.texts)
 
     @cache  # noqa: B019 - a source lives as long as its pool
     def like(self) -> Tensor:
@@ -91,39 +89,76 @@ def text(
     id_column: str | None = None,
     encode: Encode | None = None,
 ) -> Pool:
-    """A pool of the texts in a column of a CSV, JSONL or Parquet file, or in a list.
+    """A pool of texts: a column of a CSV, TSV, JSONL or Parquet file, a folder of .txt files, or a list.
 
-    Ids are those of `id_column`, or made from the text; equal texts get `~2`, `~3`, ... . Rows
-    that are broken, empty or not UTF-8 are quarantined with their line.
+    A folder may also be a dataset that Hugging Face's library saved; there, too, `column` is read. Ids
+    are those of `id_column`, the names of the files, or made from the text; equal texts get `~2`, `~3`,
+    ... . Texts that are broken, empty or not UTF-8 are quarantined with their line or file.
     """
-    if isinstance(path, str | Path):
-        columns = [column] if id_column is None else [column, id_column]
-        found: Iterable[Row] = rows(Path(path), columns)
-    else:
-        found = [Row(line, (words,)) for line, words in enumerate(path, start=1)]
-    return Pool(TextSource(found, own_ids=id_column is not None, encode=encode))
+    if not isinstance(path, str | Path):
+        table = [Row(line, (words,)) for line, words in enumerate(path, start=1)]
+        return Pool(_source(table, None, encode))
+    home = Path(path)
+    if home.is_dir() and not any((home / name).is_file() for name in ("state.json", "dataset_dict.json")):
+        return Pool(_folder(home.resolve(), encode))
+    columns = [column] if id_column is None else [column, id_column]
+    return Pool(_source(list(rows(home, columns)), id_column, encode))
 
 
-def _own(table: list[Row]) -> list[str]:
+def own_ids(table: Sequence[Row]) -> list[str]:
+    """The ids in the last cell of every row; a broken row is named by its line."""
     lines: dict[str, int] = {}
     for row in table:
-        name = row.cells[1] if row.reason is None else f"line-{row.line}"
+        name = row.cells[-1] if row.reason is None else f"line-{row.line}"
         if name in lines:
             raise InputError(f"ids must be unique, and {name!r} is on lines {lines[name]} and {row.line}")
         lines[name] = row.line
     return list(lines)
 
 
-def _fault(row: Row) -> str | None:
-    words = row.cells[0]
-    if row.reason:
-        return row.reason
-    if any("\udc80" <= letter <= "\udcff" for letter in words):
-        return f"line {row.line} is not UTF-8"
+def _source(table: list[Row], id_column: str | None, encode: Encode | None) -> TextSource:
+    ids = numbered(of_text(row.cells[0]) for row in table) if id_column is None else own_ids(table)
+    named = dict(zip(ids, table, strict=True))
+    bad = {name: why for name, row in named.items() if (why := row.reason or _fault(row))}
+    return TextSource({name: row.cells[0] for name, row in named.items()}, bad, encode=encode)
+
+
+def _folder(folder: Path, encode: Encode | None) -> TextSource:
+    texts: dict[str, str] = {}
+    bad: dict[str, str] = {}
+    for path in sorted(walk(folder, (".txt",)), key=os.fsencode):
+        name = of_path(path)
+        texts[name] = ""
+        try:
+            with opened(folder, path) as file:
+                content = file.read(4 * LONGEST + 1)  # no letter has more than four bytes
+            texts[name] = content.decode("utf-8-sig")
+            why = fault(texts[name])
+        except UnreadableError as reason:
+            why = str(reason)
+        except UnicodeDecodeError:
+            utf_16 = content[:2] in (b"\xff\xfe", b"\xfe\xff")
+            why = "it is in UTF-16; save it as UTF-8" if utf_16 else "it is not UTF-8"
+        if why:
+            bad[name] = why
+    if not texts:
+        raise InputError(f"folder {str(folder)!r} holds no texts; their names end in .txt")
+    return TextSource(texts, bad, encode=encode)
+
+
+def fault(words: str) -> str | None:
+    """Why a text cannot be used, as a sentence about it."""
+    if any("\ud800" <= letter <= "\udfff" for letter in words):
+        return "it is not UTF-8"
     if "\0" in words:
-        return f"line {row.line} holds a NUL byte"
-    if len(words) > _LONGEST:
-        return f"line {row.line} has {len(words)} characters, more than {_LONGEST}"
+        return "it holds a NUL byte"
+    if len(words) > LONGEST:
+        return f"it has {len(words)} characters, more than {LONGEST}"
     if not any(letter.isprintable() and not letter.isspace() for letter in words):
-        return f"line {row.line} has no visible text"  # empty, blanks, or zero-width characters only
+        return "it has no visible text"  # empty, blanks, or zero-width characters only
     return None
+
+
+def _fault(row: Row) -> str | None:
+    why = fault(row.cells[0])
+    return why and f"line {row.line}{why.removeprefix('it')}"

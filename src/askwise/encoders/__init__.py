@@ -1,0 +1,60 @@
+"""Frozen networks that turn items into features, by name; offline once they are installed."""
+
+from pathlib import Path
+
+from askwise.encoders import folder as folders
+from askwise.encoders import own
+from askwise.encoders.packages import PACKAGED
+from askwise.encoders.record import PICTURES, ROWS, TEXTS, Encoder, Record
+from askwise.encoders.sentences import SentenceEncoder
+from askwise.encoders.speed import items_per_second
+from askwise.errors import InputError, choose
+
+__all__ = [
+    "PICTURES",
+    "ROWS",
+    "TEXTS",
+    "Encoder",
+    "Record",
+    "SentenceEncoder",
+    "default",
+    "first_pass",
+    "items_per_second",
+    "known",
+    "load",
+]
+
+NONE = "none"
+
+
+def known() -> list[Record]:
+    """Every encoder that a package brings, with its place where it is installed."""
+    return [kind.found() for kind in PACKAGED.values()]
+
+
+def load(name: str | Path) -> Encoder | None:
+    """The encoder of that name: of a package, a folder of Hugging Face, `module:attribute`, or `none`.
+
+    With `none` there is no encoder, and a network learns from the items themselves.
+    """
+    text = str(name)
+    if text == NONE:
+        return None
+    if text not in PACKAGED and Path(name).is_dir():
+        return folders.load(Path(name))
+    if ":" in text:
+        return own.load(text)
+    if Path(name).is_file():
+        raise InputError(f"{text} is a file; an encoder is a folder with config.json and model.safetensors")
+    return PACKAGED[choose("encoder (and no folder)", text, [*PACKAGED, NONE])].load()
+
+
+def default(takes: str) -> str:
+    """The name of the best encoder that is installed for these items; `none` where there is none."""
+    return next((r.name for r in known() if r.takes == takes and r.place is not None), NONE)
+
+
+def first_pass(name: str) -> str | None:
+    """The name of a faster encoder of the same items to begin with, where one is installed."""
+    quick = PACKAGED["lite0"].found() if name == "lite2" else None
+    return quick.name if quick is not None and quick.place is not None else None

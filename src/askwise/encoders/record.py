@@ -1,0 +1,61 @@
+"""What an encoder is: what it takes, what it gives, where it comes from."""
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+
+PICTURES, TEXTS, ROWS = "pictures", "texts", "rows"
+
+
+@dataclass(frozen=True)
+class Record:
+    """What there is to know of an encoder before it is loaded."""
+
+    name: str
+    takes: str
+    """PICTURES, TEXTS or ROWS, which are arrays of one shape."""
+    size: int
+    """Pixels at each side of a picture, or tokens in a window of text; 0 for rows."""
+    width: int
+    """Features of an item; 0 where only the module itself can tell."""
+    licence: str
+    bytes: int
+    """What its files weigh."""
+    install: str
+    """The command that brings it."""
+    place: Path | None
+    """Where it was found; None where it is not installed."""
+
+    def line(self) -> str:
+        """The record as one line for a person."""
+        weight = f", {self.bytes / 1e6:.0f} MB" if self.bytes else ""
+        features = f", {self.width} features" if self.width else ""
+        return f"{self.name}: {self.takes}{features}{weight}, licence {self.licence}"
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """A frozen module from items to features [N, D], and what is known of it.
+
+    `aw.pool.features(aw.pool.images(folder, **encoder.reading), encoder.module, cache=...)` are its
+    features. An item's row depends on the item alone, so they can be computed in any order, by several
+    processes, and again after a stop: what the cache holds is not computed twice.
+    """
+
+    record: Record
+    module: nn.Module
+    longest: int = 2048
+    """Tokens of a text that are read; the rest is cut."""
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How a pool has to read items for it: options of `aw.pool.images` or `aw.pool.text`."""
+        if self.record.takes == PICTURES:
+            return {"size": self.record.size, "channels": 3}
+        if self.record.takes == TEXTS:
+            tokens: Any = self.module.tokens
+            return {"encode": partial(tokens, length=self.longest)}
+        return {}

@@ -1,0 +1,49 @@
+"""The directions in which a pool's features differ, as a head that learns from few labels wants them."""
+
+from dataclasses import dataclass
+from hashlib import sha256
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from askwise.errors import InputError, positive
+from askwise.types import Features
+
+
+@dataclass(frozen=True)
+class Axes:
+    """The centre of a pool and its principal axes, each with its weight; fixed once they are fitted."""
+
+    centre: Float[Tensor, " D"]
+    directions: Float[Tensor, "D A"]
+
+    def __call__(self, features: Features) -> Float[Tensor, "N A"]:
+        """The features along the axes, every row of length 1."""
+        along = (features.double() - self.centre) @ self.directions
+        return torch.nn.functional.normalize(along, dim=1).float()
+
+    @property
+    def digest(self) -> str:
+        """What tells these axes from others: a round records which it has seen."""
+        both = torch.cat([self.centre[:, None], self.directions], dim=1)
+        return sha256(both.contiguous().numpy().tobytes()).hexdigest()[:16]
+
+
+def fit_axes(features: Features, *, count: int = 128, power: float = 0.5) -> Axes:
+    """The first `count` principal axes of these features, axis j weighted by its variance to the `power`.
+
+    A half stresses what varies most, the opposite of whitening: with up to a hundred labels that is
+    where classes are told apart. Zero leaves the axes as they are.
+    """
+    if len(features) < 2 or not bool(features.isfinite().all()):
+        raise InputError(f"axes want at least two rows of finite features, not {list(features.shape)}")
+    centre = features.double().mean(dim=0)
+    about = features.double() - centre
+    variance, directions = torch.linalg.eigh(about.T @ about / len(about))
+    kept = min(positive("count", count), len(features) - 1, features.shape[1])
+    variance, directions = variance.flip(0)[:kept].clamp(min=0), directions.flip(1)[:, :kept]
+    # the sign of an axis is free: the largest entry decides, so that the same pool gives the same axes
+    largest = directions.abs().argmax(dim=0)
+    directions = directions * directions[largest, torch.arange(kept)].sign()
+    return Axes(centre, directions * variance**power)

@@ -1,0 +1,62 @@
+"""What Pillow cannot read of a TIFF: many channels, 16-bit colours, fractions, and the very large."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, Any
+
+import numpy as np
+
+from askwise.pool.folder import UnreadableError
+
+_ADVICE = "pip install 'askwise[vision]'"
+_THUMBNAIL = 4_000_000  # pixels that are kept of a picture too large to be read whole
+
+
+@contextmanager
+def opened(file: IO[bytes], why: str) -> Iterator[Any]:
+    """The file by the library tifffile; `why` says what it is needed for."""
+    try:
+        import tifffile
+    except ImportError:
+        raise UnreadableError(f"{why}, which needs tifffile: {_ADVICE}") from None
+    file.seek(0)
+    try:
+        with tifffile.TiffFile(file, name="picture.tif") as tiff:
+            yield tiff
+    except tifffile.TiffFileError as reason:
+        raise UnreadableError(f"it cannot be decoded: {reason}") from reason
+
+
+def page(tiff: Any, number: int, *, max_pixels: int) -> np.ndarray:
+    """One page [H, W, S]; of one with more than `max_pixels` every k-th row and column."""
+    found = tiff.pages[number]
+    if found.imagewidth * found.imagelength <= max_pixels:
+        return _channels_last(found.asarray(maxworkers=1), found.planarconfig == 2)
+    return _thinned(found, max_pixels)
+
+
+def _channels_last(pixels: np.ndarray, planar: bool) -> np.ndarray:
+    if pixels.ndim == 2:
+        return pixels[..., None]
+    if pixels.ndim != 3:
+        raise UnreadableError(f"its pages have {pixels.ndim} axes, and height, width and channels are wanted")
+    return np.moveaxis(pixels, 0, 2) if planar else pixels
+
+
+def _thinned(found: Any, max_pixels: int) -> np.ndarray:
+    """Every k-th row and column, taken piece by piece: the whole is never in memory."""
+    piece = int(np.prod(found.chunks))
+    if piece > max_pixels * found.samplesperpixel or found.imagedepth > 1:
+        raise UnreadableError(f"it is stored in pieces of {piece} numbers, too large to be read one by one")
+    high, wide = found.imagelength, found.imagewidth
+    step = int(np.ceil(np.sqrt(high * wide / _THUMBNAIL)))
+    kept = np.zeros((-(-high // step), -(-wide // step), found.samplesperpixel), found.dtype)
+    for pixels, (plane, _, top, left, _), _ in found.segments(maxworkers=1):
+        if pixels is None:
+            continue  # a piece that was left out is empty
+        part = pixels[0, -top % step :: step, -left % step :: step]
+        row, column = -(-top // step), -(-left // step)
+        part = part[: kept.shape[0] - row, : kept.shape[1] - column]
+        place = kept[row : row + part.shape[0], column : column + part.shape[1]]
+        place[..., plane : plane + part.shape[2]] = part
+    return kept

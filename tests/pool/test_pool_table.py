@@ -1,0 +1,233 @@
+"""Tables of numbers and categories, and embeddings from files."""
+
+import json
+import os
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import torch
+
+from askwise.errors import InputError
+from askwise.pool import Coding, coding_of, embeddings, table
+
+CSV = "age,colour,name\n10,red,a\n20,blue,b\n30,red,c\n"
+
+
+def write(path, content):
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def everything(pool):
+    return pool.read(list(pool.ids))
+
+
+@pytest.fixture(params=["csv", "tsv", "jsonl", "parquet", "dataset"])
+def path(request, tmp_path):
+    """The same table in every kind of file."""
+    columns = {"age": [10.0, 20.0, 30.0], "colour": ["red", "blue", "red"], "name": ["a", "b", "c"]}
+    path = tmp_path / f"t.{request.param}"
+    if request.param == "parquet":
+        pq.write_table(pa.table(columns), path)
+    elif request.param == "dataset":
+        saved(path, columns)
+    elif request.param == "jsonl":
+        lines = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        write(path, "".join(json.dumps(line) + "\n" for line in lines))
+    else:
+        write(path, CSV if request.param == "csv" else CSV.replace(",", "\t"))
+    return path
+
+
+def saved(folder, columns, parts=2):
+    """A dataset as Hugging Face's library saves it."""
+    folder.mkdir()
+    whole = pa.table(columns)
+    names = [f"data-{part:05}-of-{parts:05}.arrow" for part in range(parts)]
+    for part, name in enumerate(names):
+        share = -(-len(whole) // parts)
+        some = whole.slice(part * share, share)
+        with pa.ipc.new_stream(str(folder / name), whole.schema) as stream:
+            stream.write_table(some)
+    state = {"_data_files": [{"filename": name} for name in names], "_split": "train"}
+    (folder / "state.json").write_text(json.dumps(state))
+    (folder / "dataset_info.json").write_text("{}")
+    return folder
+
+
+def test_numbers_are_standardised_and_categories_one_hot_in_every_kind_of_file(path):
+    pool = table(path, ignore=["name"])
+    deviation = np.std([10, 20, 30])
+    wanted = [[-10 / deviation, 0, 1], [0, 1, 0], [10 / deviation, 0, 1]]
+    torch.testing.assert_close(everything(pool).inputs, torch.tensor(wanted, dtype=torch.float32))
+    assert list(table(path, columns=["age"], id_column="name").ids) == ["a", "b", "c"]
+
+
+def test_ids_survive_another_order_of_rows(tmp_path):
+    one = write(tmp_path / "a.csv", CSV)
+    two = write(tmp_path / "b.csv", "age,colour,name\n30,red,c\n20,blue,b\n10,red,a\n")
+    assert set(table(one).ids) == set(table(two).ids)
+
+
+def test_a_coding_is_fixed_by_the_first_pool_and_kept_as_json(tmp_path):
+    first = write(tmp_path / "a.csv", CSV)
+    coding = coding_of(first, ignore=["name"])
+    assert Coding.model_validate_json(coding.model_dump_json()) == coding
+    pool = table(first, coding=coding)
+    more = write(tmp_path / "b.csv", "colour,age,name\ngreen,20,x\nred,40,y\n")
+    new = pool.add(table(more, coding=coding))
+    found = pool.read(new).inputs
+    assert found[0].tolist() == [0, 0, 0]  # a colour that the pool did not have
+    assert found[1, 0].item() == pytest.approx(20 / np.std([10, 20, 30]))
+    assert torch.equal(
+        everything(table(first, coding=coding)).inputs, everything(table(first, ignore=["name"])).inputs
+    )
+
+
+def test_empty_cells_count_as_the_mean_and_say_so(tmp_path):
+    path = write(tmp_path / "a.csv", "age,kind\n10,\n,x\n30,x\n")
+    found = everything(table(path)).inputs
+    assert found.tolist() == [[-1, 0, 0], [0, 1, 1], [1, 0, 1]]
+
+
+def test_numbers_that_are_names_can_be_categories(tmp_path):
+    path = write(tmp_path / "a.csv", "code\n10115\n80331\n10115\n")
+    assert everything(table(path, categories=["code"])).inputs.tolist() == [[1, 0], [0, 1], [1, 0]]
+    with pytest.raises(InputError, match="categories names 'cod', and the columns are: code"):
+        table(path, categories=["cod"])
+
+
+@pytest.mark.parametrize(
+    ("cell", "why"),
+    [
+        ("1e999", "line 2: 'n' is '1e999', not a finite number"),
+        ("NaN", "line 2: 'n' is 'NaN', not a finite number"),
+        ("=1+1", "line 2: 'n' is '=1+1', not a finite number"),
+        ("1_000", "line 2: 'n' is '1_000', not a finite number"),
+        ("1,2", "line 2 has 2 cells, and the header 1"),
+        ("18446744073709551616", None),
+        ("1e300", "it holds NaN or infinite numbers"),
+    ],
+)
+def test_a_bad_number_is_quarantined_with_its_line(tmp_path, cell, why):
+    good = "".join(f"{n}\n" for n in range(30))
+    coding = coding_of(write(tmp_path / "good.csv", f"n\n{good}"))
+    pool = table(write(tmp_path / "a.csv", f"n\n{cell}\n{good}"), coding=coding)
+    found = everything(pool)
+    assert list(found.quarantined.values()) == ([] if why is None else [why])
+    alone = everything(table(tmp_path / "good.csv", coding=coding)).inputs
+    assert torch.equal(found.inputs[-30:], alone)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a,a\n1,2\n", "has the column 'a' 2 times"),
+        ("a\n", "has no rows"),
+        ("", "no columns left"),
+        ("a,b\n1,\n2,\n", "column 'b' is empty; leave it out"),
+        ("a\n" + "".join(f"x{n}\n" for n in range(200)), "200 different values, more than 100; leave it out"),
+        ("a\n1e308\n-1e308\n1e308\n", "numbers too large to be averaged"),
+        ("a\n1,2\n", "no row can be used; the first: line 2 has 2 cells"),
+    ],
+)
+def test_a_table_that_cannot_be_a_pool_is_refused_in_one_line(tmp_path, content, message):
+    with pytest.raises(InputError, match=message) as caught:
+        table(write(tmp_path / "t.csv", content))
+    assert "\n" not in str(caught.value)
+
+
+def test_missing_columns_are_refused_with_the_nearest(tmp_path):
+    path = write(tmp_path / "t.csv", CSV)
+    for options in ({"columns": ["agee"]}, {"ignore": ["agee"]}, {"id_column": "agee"}):
+        with pytest.raises(InputError, match="did you mean 'age'"):
+            table(path, **options)
+
+
+def test_embeddings_come_from_lists_of_numbers(tmp_path):
+    rows = np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32)
+    columns = {"id": list("abcde"), "embedding": rows.tolist()}
+    pq.write_table(pa.table(columns), tmp_path / "e.parquet")
+    saved(tmp_path / "e", columns, parts=3)
+    lines = (json.dumps({"id": i, "embedding": row.tolist()}) for i, row in zip("abcde", rows, strict=True))
+    write(tmp_path / "e.jsonl", "\n".join(lines))
+    for name in ("e.parquet", "e.jsonl", "e"):
+        pool = embeddings(tmp_path / name, id_column="id")
+        assert list(pool.ids) == list("abcde")
+        torch.testing.assert_close(everything(pool).inputs, torch.from_numpy(rows))
+        assert set(embeddings(tmp_path / name).ids) == set(embeddings(tmp_path / "e.parquet").ids)
+
+
+def test_a_bad_embedding_is_quarantined_with_its_line(tmp_path):
+    bad = {
+        "[1, 2, 3]": "line 2: 'embedding' has 3 numbers, not 2",
+        "[1, NaN]": "line 2: 'embedding' holds what is not a finite number",
+        "[1, 1e999]": "line 2: 'embedding' holds what is not a finite number",
+        '[1, "x"]': "line 2: 'embedding' holds what is not a finite number",
+        "null": "line 2: 'embedding' is missing",
+        "7": "line 2: 'embedding' is a int, not a list of numbers",
+        "[1": "line 2 is not JSON",
+        "[" * 100_000: "line 2 is nested too deeply",
+    }
+    for cell, why in bad.items():
+        content = f'{{"embedding": [1, 2]}}\n{{"embedding": {cell}}}\n{{"embedding": [3, 4]}}\n'
+        found = everything(embeddings(write(tmp_path / "e.jsonl", content)))
+        assert [reason[: len(why)] for reason in found.quarantined.values()] == [why]
+        assert found.inputs.tolist() == [[1, 2], [3, 4]]
+    with pytest.raises(InputError, match="has no list of numbers in 'embedding'; the first: is missing"):
+        embeddings(write(tmp_path / "e.jsonl", '{"embedding": null}\n'))
+    with pytest.raises(InputError, match=r"give its columns of numbers to aw\.pool\.table"):
+        embeddings(write(tmp_path / "e.csv", "embedding\n1\n"))
+
+
+def test_a_saved_dataset_that_is_not_whole_is_refused_in_one_line(tmp_path):
+    folder = saved(tmp_path / "d", {"n": [1, 2, 3, 4]})
+    (folder / "data-00001-of-00002.arrow").unlink()
+    with pytest.raises(InputError, match=r"lacks data-00001-of-00002\.arrow"):
+        table(folder)
+    (folder / "state.json").write_text(json.dumps({"_data_files": []}))
+    with pytest.raises(InputError, match="is an empty dataset"):
+        table(folder)
+    (folder / "state.json").write_text("{")
+    with pytest.raises(InputError, match=r"no state\.json that can be read"):
+        table(folder)
+    (folder / "dataset_dict.json").write_text(json.dumps({"splits": ["train", "test"]}))
+    with pytest.raises(InputError, match=r"holds several datasets; give one of them: .*train"):
+        table(folder)
+    other = saved(tmp_path / "o", {"n": [1, 2, 3, 4]})
+    (other / "state.json").write_text(json.dumps({"_data_files": [{"filename": "../../etc/passwd"}]}))
+    with pytest.raises(InputError, match="lacks passwd"):
+        table(other)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "dataset"])
+def test_a_damaged_file_gives_rows_or_one_line_and_nothing_else(tmp_path, kind):
+    columns = {"n": [float(n) for n in range(200)], "s": [f"word {n % 7}" for n in range(200)]}
+    if kind == "parquet":
+        path = file = tmp_path / "t.parquet"
+        pq.write_table(pa.table(columns), file, row_group_size=50)
+    else:
+        path = saved(tmp_path / "d", columns, parts=2)
+        file = path / "data-00000-of-00002.arrow"
+    good, rng, refused = file.read_bytes(), np.random.default_rng(0), []
+    for attempt in range(60):
+        content = bytearray(good)
+        for _ in range(3):
+            content[rng.integers(len(content))] ^= 1 << int(rng.integers(8))
+        if attempt % 3 == 0:
+            content = content[: rng.integers(len(content))]
+        file.write_bytes(content)
+        try:
+            pool = table(path)
+        except InputError as error:
+            refused.append(str(error))
+        else:
+            everything(pool)
+    assert len(refused) > 20  # the control: the damage is seen
+    assert not any("\n" in line for line in refused)
+    file.unlink()
+    os.mkfifo(file)
+    with pytest.raises(InputError):
+        table(path)
