@@ -63,7 +63,7 @@ def test_a_row_of_padding_has_finite_features(encoder):
 
 
 def test_the_encoder_is_part_of_the_graph_where_texts_fit_into_a_window(encoder):
-    from askwise.bayes.trace import tensors_of, trace
+    from askwise.bayes.program.trace import tensors_of, trace
 
     trace(encoder, tensors_of(encoder), encoder.tokens([SHORT, "play"], length=6))
 
