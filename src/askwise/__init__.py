@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from askwise import assess as assess
     from askwise import data as data
     from askwise import nets as nets
     from askwise import optim as optim
@@ -50,6 +51,7 @@ _HOMES = {
     "Learner": "askwise.loop.learner:Learner",
     "SKIP": "askwise.store.facts:SKIP",
     "Training": "askwise.train:Training",
+    "assess": "askwise.assess:",
     "bbb": "askwise.bayes.posteriors.bbb:Config",
     "data": "askwise.data:",
     "ensemble": "askwise.bayes.posteriors.ensemble:Config",
