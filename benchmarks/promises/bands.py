@@ -8,7 +8,7 @@ from torch import Tensor
 
 from askwise.assess.band import ABOVE, BELOW, LEAST, STRICTER, readings
 from askwise.math.betting import last_kept, log_capital
-from promises.runs import Runs, margin_and_uncertainty
+from promises.runs import Runs, margin_and_uncertainty, wrong
 
 ALPHA, REGION, EVERY, ANSWERS = 0.05, 0.3, 5, 500  # every fifth question is a test question
 WIDTHS_AT = (30, 60, 100)  # test answers
@@ -58,12 +58,12 @@ class Bands:
         self.widths: dict[str, dict[str, float]] = {}
         self.squares: dict[str, dict[str, float]] = {}
 
-    def test(self, uncertainty: Tensor, predicted: Tensor) -> None:
+    def test(self, uncertainty: Tensor, wrong: Tensor) -> None:
         """One more test question in every run, for the bands and for LURE."""
         runs, n = self.runs, self.tested.shape[1]
         self.tested = self.order[:, : n + 1]
         newest = self.tested[:, n]
-        self.old += (predicted[runs.rows, newest] != runs.y[runs.rows, newest]).double()
+        self.old += wrong[runs.rows, newest].double()
         score = (uncertainty[:, : self.size] + 0.01) * self.left  # Kossen et al. 2021: expected loss, never 0
         chance = score / score.sum(dim=1, keepdim=True)
         drawn = torch.multinomial(chance, 1, generator=runs.rng)
@@ -71,13 +71,13 @@ class Bands:
         self.drawn = torch.cat([self.drawn, drawn], dim=1)
         self.weights = torch.cat([self.weights, chance.gather(1, drawn).double()], dim=1)
 
-    def look(self, uncertainty: Tensor, predicted: Tensor, *, answers: int, new: bool) -> None:
+    def look(self, uncertainty: Tensor, region_wrong: Tensor, *, answers: int, new: bool) -> None:
         """Compare every band with the truth of the present model."""
         n = self.tested.shape[1]
         if n < LEAST:
             return
         runs = self.runs
-        region_wrong = (predicted[:, : self.size] != runs.y[:, : self.size]).double()
+        region_wrong = region_wrong.double()
         truth = region_wrong.mean(dim=1)
         wrong = region_wrong.gather(1, self.tested)
         unsure, every = uncertainty.gather(1, self.tested).double(), uncertainty[:, : self.size].double()
@@ -165,18 +165,21 @@ class Bands:
 def simulate(runs: Runs, target: float, *, freeze_at: int) -> tuple[Bands, Tensor, Tensor]:
     """Every band over all answers, and logits and open items after `freeze_at` training answers."""
     bands, frozen = Bands(runs, target), (torch.empty(0), torch.empty(0))
-    margin, uncertainty, predicted = margin_and_uncertainty(runs.logits())
+    logits = runs.logits()
+    margin, uncertainty = margin_and_uncertainty(logits)
+    region_wrong = wrong(logits[..., : bands.size], runs.y[:, : bands.size])
     for answers in range(1, ANSWERS + 1):
         testing = answers % EVERY == 0
         if testing:
-            bands.test(uncertainty, predicted)
+            bands.test(uncertainty, region_wrong)
         else:
             runs.learn(runs.ask(margin))
             logits = runs.logits()
-            margin, uncertainty, predicted = margin_and_uncertainty(logits)
+            margin, uncertainty = margin_and_uncertainty(logits)
+            region_wrong = wrong(logits[..., : bands.size], runs.y[:, : bands.size])
             if runs.learned.shape[1] == freeze_at:
                 frozen = logits, runs.open.clone()
-        bands.look(uncertainty, predicted, answers=answers, new=testing)
+        bands.look(uncertainty, region_wrong, answers=answers, new=testing)
     return bands, *frozen
 
 

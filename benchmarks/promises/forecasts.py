@@ -17,11 +17,11 @@ def simulate(runs: Runs) -> dict[str, Any]:
     counts: list[int] = []
     confidence: list[Tensor] = []
     accuracy: list[Tensor] = []
-    margin, _, _ = margin_and_uncertainty(runs.logits())
+    margin, _ = margin_and_uncertainty(runs.logits())
     while len(counts) * EVERY < max(AT) + AHEAD:
         for _ in range(EVERY):
             runs.learn(runs.ask(margin))
-            margin, uncertainty, _ = margin_and_uncertainty(runs.logits())
+            margin, uncertainty = margin_and_uncertainty(runs.logits())
         counts.append(runs.learned.shape[1])
         confidence.append(1 - uncertainty.mean(dim=1))
         accuracy.append(1 - runs.new_wrong())

@@ -54,14 +54,14 @@ def simulate(runs: Runs, noise: float, *, seed: int) -> dict[str, Any]:
 
 def _answered(runs: Runs, noise: float, count: int) -> None:
     """Margin sampling by an annotator who errs at random."""
-    margin, _, _ = margin_and_uncertainty(runs.logits())
+    margin, _ = margin_and_uncertainty(runs.logits())
     for _ in range(count):
         asked = runs.ask(margin)
         errs = torch.rand(runs.count, generator=runs.rng) < noise
         other = torch.randint(1, runs.classes, (runs.count,), generator=runs.rng)
         label = runs.y[runs.rows, asked]
         runs.learn(asked, torch.where(errs, (label + other) % runs.classes, label), steps=STEPS)
-        margin, _, _ = margin_and_uncertainty(runs.logits())
+        margin, _ = margin_and_uncertainty(runs.logits())
 
 
 def _fitted(x: Tensor, labels: Tensor, classes: int, kept: Tensor | None = None) -> Tensor:

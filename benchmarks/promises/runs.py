@@ -42,7 +42,7 @@ class Runs:
 
     def new_wrong(self) -> Tensor:
         """The share of wrong predictions on new data [R]."""
-        return ((self.weights @ self.new_x).argmax(dim=1) != self.y[:, self.pool :]).double().mean(dim=1)
+        return wrong(self.weights @ self.new_x, self.y[:, self.pool :]).double().mean(dim=1)
 
     def ask(self, margin: Tensor) -> Tensor:
         """The open item with the smallest margin in every run; random ones at first."""
@@ -72,9 +72,17 @@ def improved(weights: Tensor, x: Tensor, target: Tensor, inverse: Tensor, steps:
     return weights
 
 
-def margin_and_uncertainty(logits: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Difference of the two largest probabilities, 1 - the largest, and its class: [R, N] each."""
-    best, predicted = logits.max(dim=1)
-    others = logits.scatter(1, predicted.unsqueeze(1), -torch.inf).amax(dim=1)
-    total = (logits - best.unsqueeze(1)).exp().sum(dim=1)
-    return (1 - (others - best).exp()) / total, 1 - 1 / total, predicted
+def margin_and_uncertainty(logits: Tensor) -> tuple[Tensor, Tensor]:
+    """Difference of the two largest probabilities, and 1 - the largest: [R, N] each."""
+    best = logits.amax(dim=1, keepdim=True)
+    odds = (logits - best).exp_()
+    total = odds.sum(dim=1)
+    second = odds.masked_fill_(logits == best, 0).amax(
+        dim=1
+    )  # of equals the margin is that to the next: they are rare
+    return (1 - second) / total, 1 - 1 / total
+
+
+def wrong(logits: Tensor, labels: Tensor) -> Tensor:
+    """Whether another class than the label is likeliest [R, N]; much faster than argmax."""
+    return logits.gather(1, labels.unsqueeze(1)).squeeze(1) < logits.amax(dim=1)

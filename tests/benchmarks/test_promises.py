@@ -3,7 +3,7 @@
 import pytest
 import torch
 from promises import bands, certificates, estimates, relabelled
-from promises.runs import Runs, improved, margin_and_uncertainty
+from promises.runs import Runs, improved, margin_and_uncertainty, wrong
 from promises.sets import Labelled
 from torch.nn import functional as F
 
@@ -39,11 +39,12 @@ def test_steps_end_where_the_slope_is_zero(data: Labelled) -> None:
 
 def test_margin_and_uncertainty_are_those_of_the_softmax() -> None:
     logits = torch.randn(2, 5, 7, generator=generator(0))
-    margin, uncertainty, predicted = margin_and_uncertainty(logits)
+    margin, uncertainty = margin_and_uncertainty(logits)
     first, second = logits.softmax(dim=1).topk(2, dim=1).values.unbind(dim=1)
     torch.testing.assert_close(margin, first - second)
     torch.testing.assert_close(uncertainty, 1 - first)
-    assert torch.equal(predicted, logits.argmax(dim=1))
+    labels = torch.randint(5, (2, 7), generator=generator(1))
+    assert torch.equal(wrong(logits, labels), logits.argmax(dim=1) != labels)
 
 
 @pytest.fixture(scope="module")

@@ -141,7 +141,7 @@ def told(low: float, high: float, wrong: Tensor, unsure: Tensor, answers: int, a
     return Band(low=low, high=high, share=share, answers=answers, skipped=skipped, alpha=alpha)
 
 
-def _check(wrong: Tensor, skipped: Tensor | None, alpha: float) -> None:
+def _check(wrong: Tensor, skipped: Tensor | None, alpha: int | float) -> None:
     between("alpha", alpha)
     if skipped is not None:
         same_length(wrong=len(wrong), skipped=len(skipped))

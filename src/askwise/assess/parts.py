@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
-from askwise.assess.band import LEAST, STRICTER, Band, band, enough, told
+from askwise.assess.band import LEAST, STRICTER, Band, band, enough, limits, told
 from askwise.assess.checks import between, class_numbers, same_length, several_classes
 
 

@@ -27,7 +27,8 @@ def log_capital(
     in `mean`, so that a limit can be found by bisection.
     """
     near, far = (edge - mean.unsqueeze(-1)).unsqueeze(-1), edge.unsqueeze(-1) - values
-    ratio = torch.where((near == 0) & (far == 0), torch.ones_like(far), far / near)
+    at_edge = torch.where(far == 0, 1.0, torch.inf)  # a mean at the edge allows values at the edge alone
+    ratio = torch.where(near == 0, at_edge, far / near)
     stakes = torch.tensor(shares, dtype=values.dtype, device=values.device)
     grown = torch.log1p(stakes * (ratio.unsqueeze(-1) - 1)).sum(dim=-2)  # [*runs, V, shares]
     return grown.flatten(-2).logsumexp(dim=-1) - math.log(grown.shape[-1] * grown.shape[-2])
