@@ -23,6 +23,7 @@ import digits
 import digits_protocol
 import elbo
 import exam
+import honest
 import mnist
 import placements
 import pruning
@@ -44,6 +45,7 @@ EXPERIMENTS = [
     compare.MNIST,
     placements.EXPERIMENT,
     uci.EXPERIMENT,
+    honest.EXPERIMENT,
     elbo.EXPERIMENT,
     pruning.EXPERIMENT,
     mnist.EXPERIMENT,

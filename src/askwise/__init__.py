@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from askwise import assess as assess
     from askwise import data as data
     from askwise import encoders as encoders
     from askwise import nets as nets
@@ -51,6 +52,7 @@ _HOMES = {
     "Learner": "askwise.loop.learner:Learner",
     "SKIP": "askwise.store.facts:SKIP",
     "Training": "askwise.train:Training",
+    "assess": "askwise.assess:",
     "bbb": "askwise.bayes.posteriors.bbb:Config",
     "calibrate": "askwise.bayes.calibrate:calibrate",
     "data": "askwise.data:",

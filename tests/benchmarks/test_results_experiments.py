@@ -7,6 +7,7 @@ import compare
 import digits
 import digits_protocol
 import exam
+import honest
 import mnist
 import placements
 import pruning
@@ -70,6 +71,8 @@ def _values(name: str, key: Key) -> dict[str, Any]:
         return {"nll": 1 + noise(), "accuracy": 0.5 + noise(), "rmse": None}
     if name == "elbo":
         return {"per_label": noise(), "expected_log_likelihood": 2 * noise(), "kl": noise()}
+    if name == "honest":
+        return _promises(key)
     if name == "uci":
         return {"rmse": 1 + noise(), "log_likelihood": -1 + noise(), "tau": 0.5, "rate": 0.0}
     part = pruning.SPARSITIES if key["part"] == "weights" else pruning.FRACTIONS
@@ -84,6 +87,44 @@ def _values(name: str, key: Key) -> dict[str, Any]:
     }
 
 
+def _promises(key: Key) -> dict[str, Any]:
+    if key["part"] == "adversarial":
+        return {"broken": {"200": 4, "400": 2}, "runs": 250}
+    if key["part"] == "forecasts":
+        return {"forecasts": [[0.004, -0.009, 0.016, 0.02], [0.02, -0.005, 0.032, 0.01]]}
+    if key["part"] == "suspects":
+        return {
+            "found": {"cross-fitted": 0.5, "random": 0.1},
+            "accuracy": {"as answered": 0.8},
+            "wrong": 30.0,
+        }
+    ways = [honest.bands.OURS, honest.bands.STRICT, honest.bands.PLAIN, honest.bands.NAIVE, honest.bands.OLD]
+    ways.append(honest.bands.LURE)
+    points = {"share": 0.01, "with the model's uncertainty": 0.01, "LURE": 0.01, "accuracy": 0.9}
+    stop = {"stopped": 20.0, "missed": 1.0, "below": 2.0, "answers": 5000.0}
+    intervals = (
+        honest.estimates.OURS,
+        honest.estimates.PLAIN,
+        honest.estimates.NORMAL,
+        honest.estimates.COUNTED,
+    )
+    return {
+        "bands": {
+            "missed": dict.fromkeys(ways, 1),
+            "missed_new": dict.fromkeys(ways, 1),
+            "stops": dict.fromkeys(ways, stop),
+            "widths": {str(n): dict.fromkeys(ways, 0.2) for n in honest.bands.WIDTHS_AT},
+            "squares": {str(n): points for n in honest.bands.WIDTHS_AT},
+        },
+        "certificates": {
+            f"{error:g} certified, 200 checks": {"share": 20.0, "broken": 1.0} for error in (0.02, 0.05)
+        }
+        | {"audits": 50},
+        "estimates": {way: {"covered": 48, "covered_pool": 47, "width": 5.0} for way in intervals}
+        | {"samples": 50},
+    }
+
+
 @pytest.fixture(params=list(BY_NAME))
 def experiment(request: pytest.FixtureRequest) -> Experiment:
     return BY_NAME[request.param]
@@ -92,7 +133,7 @@ def experiment(request: pytest.FixtureRequest) -> Experiment:
 def test_the_order_of_priority() -> None:
     assert list(BY_NAME) == [
         "default_bbb", "default_training", "digits_protocol", "digits", "exam", "compare_digits",
-        "compare_mnist", "placements", "uci", "elbo", "pruning", "mnist",
+        "compare_mnist", "placements", "uci", "honest", "elbo", "pruning", "mnist",
     ]  # fmt: skip
 
 
@@ -111,8 +152,8 @@ def test_tables_are_written_from_one_row_on(experiment: Experiment, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    "experiment", [name for name in BY_NAME if name != "exam"], indirect=True
-)  # gold is no method
+    "experiment", [name for name in BY_NAME if name not in ("exam", "honest")], indirect=True
+)  # gold is no method, and a promise is kept or not
 def test_tables_of_all_rows_have_pairs_and_verdicts(experiment: Experiment, tmp_path: Path) -> None:
     experiment.tables(invented(experiment, list(experiment.jobs)), tmp_path)
     text = (tmp_path / f"{experiment.name}.md").read_text()
@@ -131,6 +172,17 @@ def test_the_exams_table_has_a_line_for_every_candidate_on_both_heads(tmp_path: 
     for name in exam.exam.CANDIDATES:
         assert text.count(f"\n| {name} |") == 2
     assert "Seeds 0, 1, 2." in text
+
+
+def test_the_promises_have_a_table_for_every_part_over_enough_runs(tmp_path: Path) -> None:
+    honest.EXPERIMENT.tables(invented(honest.EXPERIMENT, list(honest.EXPERIMENT.jobs)), tmp_path)
+    text = (tmp_path / "honest.md").read_text()
+    assert text.count("(500 runs)") == 4
+    assert "| band | .960 | .960 | .960 | .960 |" in text
+    assert "Audits: digits 1,000," in text
+    assert "| 2 % | 1,500 | .016 | .008 |" in text
+    assert text.count("(1,000)") == 4
+    assert "| trec | 5 | 100 |" in text
 
 
 def test_twenty_seeds_ten_seeds_and_twenty_splits() -> None:

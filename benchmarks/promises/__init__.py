@@ -1,0 +1,1 @@
+"""Simulations of what askwise promises: bands, certificates, estimates, suspects, needles."""

@@ -1,0 +1,150 @@
+"""The mean of a number over a pool and its parts, from uniform answers and all predictions."""
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from askwise.assess.checks import between, finite, group_means, numbered, same_length
+from askwise.assess.estimate import LEAST, Estimate, sizes
+from askwise.errors import InputError
+
+
+def mean(
+    answers: Float[Tensor, " n"],
+    predicted: Float[Tensor, " n"],
+    pool: Float[Tensor, " N"],
+    *,
+    alpha: int | float = 0.05,
+    groups: Sequence[Hashable] | None = None,
+    pool_groups: Sequence[Hashable] | None = None,
+) -> Estimate:
+    """The mean of a number over the pool, with a t interval: for many answers, not for any number of them.
+
+    With groups (patients, outlets) a draw is a group, then an item in it: the mean is over groups, and n
+    counts them.
+    """
+    between("alpha", alpha)
+    answers, predicted = finite("answers", answers), finite("predicted", predicted)
+    pool = finite("pool", pool)
+    same_length(answers=len(answers), predicted=len(predicted))
+    if groups is not None:
+        answers, predicted, pool = _grouped(answers, pool, groups, pool_groups)
+    sizes(len(answers), len(predicted), len(pool))
+    value, variance, weight = _powered(answers, predicted, pool)
+    edge = _t(len(answers) - 1, alpha) * math.sqrt(variance)
+    return Estimate(
+        value=value,
+        low=value - edge,
+        high=value + edge,
+        answers=len(answers),
+        weight=weight,
+        alpha=alpha,
+        pool=len(pool),
+    )
+
+
+def stratified(
+    answers: Float[Tensor, " n"],
+    predicted: Float[Tensor, " n"],
+    strata: Sequence[Hashable],
+    pool: Float[Tensor, " N"],
+    pool_strata: Sequence[Hashable],
+    *,
+    alpha: int | float = 0.05,
+) -> tuple[Estimate, Mapping[Hashable, Estimate]]:
+    """The mean over the pool and over every stratum of it, where answers are uniform within each stratum.
+
+    The shares of answers may differ between strata. The intervals are t intervals, each at its own alpha; for
+    the share of one class in one stratum, `prevalence` of that stratum is valid for any number of answers.
+    """
+    between("alpha", alpha)
+    same_length(answers=len(answers), predicted=len(predicted), strata=len(strata))
+    same_length(pool=len(pool), pool_strata=len(pool_strata))
+    answers, predicted, pool = (
+        finite(n, v) for n, v in (("answers", answers), ("predicted", predicted), ("pool", pool))
+    )
+    names = numbered(pool_strata)
+    strange = [one for one in strata if one not in names]
+    if strange:
+        raise InputError(f"the pool has no stratum {strange[0]!r}, and an answer is in it")
+    of_answer = torch.tensor([names[one] for one in strata], dtype=torch.int64)
+    of_item = torch.tensor([names[one] for one in pool_strata], dtype=torch.int64)
+    each: dict[Hashable, Estimate] = {}
+    value, variance, freedom = 0.0, 0.0, 0.0
+    for name, number in names.items():
+        mine, items = of_answer == number, of_item == number
+        if int(mine.sum()) < LEAST and mine.sum() < items.sum():
+            raise InputError(
+                f"stratum {name!r} has {int(mine.sum())} answers, and needs at least {LEAST}; answer more"
+            )
+        found, spread, weight = _powered(answers[mine], predicted[mine], pool[items])
+        n, share = int(mine.sum()), float(items.double().mean())
+        edge = _t(n - 1, alpha) * math.sqrt(spread) if spread else 0.0
+        each[name] = Estimate(
+            value=found,
+            low=found - edge,
+            high=found + edge,
+            answers=n,
+            weight=weight,
+            alpha=alpha,
+            pool=int(items.sum()),
+        )
+        value, variance = value + share * found, variance + share**2 * spread
+        freedom += (share**2 * spread) ** 2 / max(1, n - 1)
+    edge = _t(variance**2 / freedom, alpha) * math.sqrt(variance) if freedom else 0.0  # Satterthwaite
+    weight = math.fsum(one.weight * one.pool for one in each.values()) / len(pool)
+    whole = Estimate(
+        value=value,
+        low=value - edge,
+        high=value + edge,
+        answers=len(answers),
+        weight=weight,
+        alpha=alpha,
+        pool=len(pool),
+    )
+    return whole, each
+
+
+def _powered(answers: Tensor, predicted: Tensor, pool: Tensor) -> tuple[float, float, float]:
+    """Mean, its variance and the tuned weight."""
+    n, size = len(answers), len(pool)
+    if n == size:
+        return float(answers.mean()), 0.0, 0.0
+    spread = predicted.var()
+    weight = 0.0
+    if spread > 0:
+        together = ((answers - answers.mean()) * (predicted - predicted.mean())).sum() / (n - 1)
+        weight = float((together / spread).clamp(0, 1))
+    z = answers - weight * (predicted - pool.mean())
+    return float(z.mean()), float(z.var()) / n * (1 - n / size), weight
+
+
+def _grouped(
+    answers: Tensor,
+    pool: Tensor,
+    groups: Sequence[Hashable],
+    pool_groups: Sequence[Hashable] | None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Means of groups in place of items."""
+    if pool_groups is None:
+        raise InputError("the answers have groups; give pool_groups, the group of every item of the pool")
+    same_length(answers=len(answers), groups=len(groups))
+    same_length(pool=len(pool), pool_groups=len(pool_groups))
+    names, places = numbered(groups), numbered(pool_groups)
+    strange = [name for name in names if name not in places]
+    if strange:
+        raise InputError(f"the pool has no group {strange[0]!r}, and an answer is in it")
+    of_answer = torch.tensor([names[one] for one in groups], dtype=torch.int64)
+    of_item = torch.tensor([places[one] for one in pool_groups], dtype=torch.int64)
+    every = group_means(pool, of_item, len(places))
+    return group_means(answers, of_answer, len(names)), every[[places[name] for name in names]], every
+
+
+def _t(freedom: int | float, alpha: float) -> float:
+    """The two-sided quantile of Student's t distribution."""
+    from scipy import special  # when it is needed: importing it takes half a second
+
+    return float(special.stdtrit(freedom, 1 - alpha / 2))

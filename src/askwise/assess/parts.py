@@ -1,0 +1,88 @@
+"""Bands of parts of the accuracy that hold together: recall by class, balanced accuracy, every tag."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float, Int64
+from torch import Tensor
+
+from askwise.assess.band import LEAST, STRICTER, Band, band, enough, limits, told
+from askwise.assess.checks import between, class_numbers, same_length, several_classes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recalls:
+    """A band for the recall of every class (none where it has fewer than ten answers) and for their mean.
+
+    All of them hold together: each has its share of alpha.
+    """
+
+    classes: tuple[Band | None, ...]
+    balanced: Band
+
+
+def recalls(
+    labels: Int64[Tensor, " n"],
+    predicted: Int64[Tensor, " n"],
+    *,
+    classes: int,
+    alpha: int | float = 0.05,
+    skipped: int = 0,
+    stopping: bool = False,
+) -> Recalls:
+    """The bands of every class's recall and of balanced accuracy, which all hold together.
+
+    `labels` and `predicted` are those of the answered test items. A skipped test item may be of any class: in
+    the lower limits it counts as a wrong item of each.
+    """
+    several_classes(classes)
+    between("alpha", alpha)
+    same_length(labels=len(labels), predicted=len(predicted))
+    class_numbers("labels", labels, classes)
+    enough(len(labels) + skipped, what="test answers")
+    each = alpha / (STRICTER if stopping else 1) / classes
+    edges, found = [], []
+    unknown = torch.zeros(len(labels) + skipped, dtype=torch.bool)
+    unknown[len(labels) :] = True
+    for one in range(classes):
+        of_class = torch.cat([labels == one, torch.ones(skipped, dtype=torch.bool)])
+        wrong = torch.cat([predicted != one, torch.zeros(skipped, dtype=torch.bool)])[of_class]
+        unsure = unknown[of_class]
+        low, high = limits((wrong | unsure).double(), wrong.double(), None, None, each)
+        edges.append((low, high))
+        answered = int((~unsure).sum())
+        found.append(told(low, high, wrong, unsure, answered, each) if answered >= LEAST else None)
+    right = labels == predicted
+    shares = [float(right[labels == one].double().mean()) for one in range(classes) if (labels == one).any()]
+    balanced = Band(
+        low=math.fsum(low for low, _ in edges) / classes,
+        high=math.fsum(high for _, high in edges) / classes,
+        share=math.fsum(shares) / max(1, len(shares)),
+        answers=len(labels),
+        skipped=skipped / (len(labels) + skipped),
+        alpha=each * classes,
+    )
+    return Recalls(classes=tuple(found), balanced=balanced)
+
+
+def tags(
+    wrong: Bool[Tensor, "n L"],
+    uncertainty: Float[Tensor, "n L"],
+    region_uncertainty: Float[Tensor, "B L"],
+    *,
+    alpha: int | float = 0.05,
+    skipped: Bool[Tensor, " n"] | None = None,
+    stopping: bool = False,
+) -> tuple[Band, ...]:
+    """The band of every tag's accuracy; all of them hold together."""
+    between("alpha", alpha)
+    same_length(
+        tags=wrong.shape[1],
+        uncertain_tags=uncertainty.shape[1],
+        tags_of_the_region=region_uncertainty.shape[1],
+    )
+    return tuple(
+        band(w, u, r, alpha=alpha / wrong.shape[1], skipped=skipped, stopping=stopping)
+        for w, u, r in zip(wrong.T, uncertainty.T, region_uncertainty.T, strict=True)
+    )

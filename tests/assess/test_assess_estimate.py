@@ -1,0 +1,110 @@
+"""The share of a class: exact coverage over all orders of a small pool; predictions help or do no harm."""
+
+import itertools
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from askwise.assess import estimate as module
+from askwise.assess import prevalence
+from askwise.errors import InputError
+from askwise.seeding import generator
+
+
+def invented(n=100, size=1000, seed=0, *, sharp=6.0):
+    """Answers, their probabilities, the pool's, and the true share."""
+    rng = generator(seed, "estimate")
+    truth = torch.rand(size, generator=rng) < 0.3
+    noise = torch.randn(size, generator=rng)
+    probs = torch.sigmoid(sharp * (truth.double() - 0.5) + noise)
+    drawn = torch.randperm(size, generator=rng)[:n]
+    return truth[drawn], probs[drawn], probs, float(truth.double().mean())
+
+
+@pytest.mark.parametrize("pattern", [(1, 0, 0, 0, 0, 0), (1, 1, 0, 1, 0, 0)])
+def test_coverage_over_all_orders_of_a_pool_of_six_is_exact(pattern, monkeypatch):
+    monkeypatch.setattr(module, "LEAST", 1)
+    truth = torch.tensor(pattern, dtype=torch.bool)
+    probs = torch.tensor([0.9, 0.2, 0.1, 0.6, 0.3, 0.0], dtype=torch.float64)
+    missed, orders = 0, list(itertools.permutations(range(6), 3))
+    for order in orders:
+        drawn = list(order)
+        found = prevalence(truth[drawn], probs[drawn], probs, alpha=0.4)
+        missed += not found.low - 1e-9 <= sum(pattern) / 6 <= found.high + 1e-9
+    assert missed / len(orders) <= 0.4
+
+
+def test_the_whole_pool_leaves_no_doubt():
+    truth, probs, _, _ = invented(n=50, size=50)
+    found = prevalence(truth, probs, probs)
+    assert found.low == pytest.approx(found.high) == pytest.approx(float(truth.double().mean()))
+
+
+def test_good_predictions_narrow_the_interval_and_random_ones_hardly_widen_it():
+    widths = {"good": 0.0, "none": 0.0, "random": 0.0}
+    for seed in range(15):
+        answers, probs, every, _ = invented(seed=seed)
+        noise = torch.rand(len(every), generator=generator(seed, "noise"), dtype=torch.float64)
+        for name, f, pool in (
+            ("good", probs, every),
+            ("none", torch.full_like(probs, 0.3), torch.full_like(every, 0.3)),
+            ("random", noise[:100], noise),
+        ):
+            found = prevalence(answers, f, pool)
+            widths[name] += found.high - found.low
+    assert widths["good"] < 0.75 * widths["none"]
+    assert widths["random"] < 1.1 * widths["none"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sharp", [6.0, 1.0])
+def test_five_percent_or_fewer_of_many_intervals_miss(sharp):
+    missed = 0
+    for seed in range(400):
+        answers, probs, every, truth = invented(seed=seed, sharp=sharp)
+        found = prevalence(answers, probs, every)
+        missed += not found.low <= truth <= found.high
+    assert missed <= 400 * 0.05
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10**6), st.floats(0.01, 0.3))
+def test_an_interval_holds_its_value_and_grows_as_alpha_falls(seed, alpha):
+    answers, probs, every, _ = invented(n=40, size=200, seed=seed)
+    found, wider = (prevalence(answers, probs, every, alpha=a) for a in (alpha, alpha / 4))
+    assert 0 <= found.low <= found.value <= found.high <= 1
+    assert wider.high - wider.low >= found.high - found.low - 0.02
+
+
+def test_how_many_more_answers_follow_from_the_width():
+    answers, probs, every, _ = invented()
+    found = prevalence(answers, probs, every)
+    width = found.high - found.low
+    assert found.more(width) == 0
+    assert found.more(width / 2) == pytest.approx(300, abs=1)
+    assert found.more(1e-6) == 900
+    with pytest.raises(InputError, match="a width must be above 0, not 0"):
+        found.more(0)
+
+
+@pytest.mark.parametrize(
+    ("n", "options", "message"),
+    [
+        (100, {"alpha": 0}, "alpha must lie between 0 and 1"),
+        (9, {}, "an estimate needs at least 10 answers, not 9; answer 1 more"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_in_one_line(n, options, message):
+    answers, probs, every, _ = invented(n=n)
+    with pytest.raises(InputError, match=message):
+        prevalence(answers, probs, every, **options)
+
+
+def test_more_answers_than_items_and_no_numbers_are_refused():
+    answers, probs, every, _ = invented(n=30, size=50)
+    with pytest.raises(InputError, match="there are 30 answers for a pool of 20; answers are drawn without"):
+        prevalence(answers, probs, every[:20])
+    with pytest.raises(InputError, match="pool must be finite, and contains NaN"):
+        prevalence(answers, probs, every / 0 * 0)
