@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from typing import Annotated
 
 import typer
 
@@ -32,12 +33,21 @@ _Usage: type[Exception] = typer.BadParameter.__mro__[1]
 INTERRUPTED = 130
 
 
-@app.command()
-def version() -> None:
-    """Print the version of askwise."""
-    from askwise import __version__
+def _version(wanted: bool) -> None:
+    if wanted:
+        from askwise import __version__
 
-    typer.echo(__version__)
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Deep Bayesian active learning: ask for exactly the labels a network needs."""
 
 
 def call(arguments: Sequence[str]) -> int:
