@@ -33,12 +33,13 @@ _Usage: type[Exception] = typer.BadParameter.__mro__[1]
 INTERRUPTED = 130
 
 
-def _version(wanted: bool) -> None:
+def _version(wanted: bool) -> bool:
     if wanted:
         from askwise import __version__
 
         typer.echo(__version__)
         raise typer.Exit
+    return wanted
 
 
 @app.callback()
