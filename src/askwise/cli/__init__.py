@@ -31,6 +31,8 @@ _Usage: type[Exception] = typer.BadParameter.__mro__[1]
 """What typer raises for bad usage; where it is defined has changed between versions."""
 
 INTERRUPTED = 130
+_SHORT = {(): ["--help"], ("data",): ["data", "list"], ("plan",): ["plan", "--help"]}
+"""What is meant where a command is left out."""
 
 
 def _version(wanted: bool) -> bool:
@@ -53,7 +55,7 @@ def _options(
 
 def call(arguments: Sequence[str]) -> int:
     """The exit code of a command; a refusal is one line on standard error, and 2."""
-    words = list(arguments) or ["--help"]
+    words = _SHORT.get(tuple(arguments), list(arguments))
     try:
         code = typer.main.get_command(app).main(words, prog_name="askwise", standalone_mode=False)
         if code == INTERRUPTED:  # how typer reports it; older versions raise

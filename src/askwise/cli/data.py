@@ -11,13 +11,6 @@ _WIDTH = 30  # of the longest name
 app = typer.Typer(help="List and fetch the data sets that askwise knows by name.")
 
 
-@app.callback(invoke_without_command=True)
-def _default(context: typer.Context) -> None:
-    """List and fetch the data sets that askwise knows by name."""
-    if context.invoked_subcommand is None:
-        list_()
-
-
 @app.command("list")
 def list_(data: DataDir = None, json: AsJson = False) -> None:
     """Say which data sets there are, and which of them are here."""
