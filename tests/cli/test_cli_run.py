@@ -102,7 +102,7 @@ def test_a_balanced_start_on_unlabelled_data_takes_the_labels_of_the_file_that_a
     answers.write_text("id,label\n" + "".join(f"{name},{label}\n" for name, label in labels.items()))
     code, _, err = askwise("run", plan, "--oracle", answers)
     assert (code, err) == (0, "")
-    store = open_store(tmp_path / "tiny.db", read_only=True)
+    store = open_store(tmp_path / "tiny.db", access="read")
     asked = [question.id for question in store.facts(Question)]
     store.close()
     assert sorted(labels[name] for name in asked) == ["a", "a", "b", "b"]

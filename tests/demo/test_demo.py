@@ -16,7 +16,7 @@ TINY = replace(PROTOCOL, network="mlp", training={"epochs": 2}, initial=10, batc
 
 
 def bits(path):
-    store = open_store(path, read_only=True)
+    store = open_store(path, access="read")
     found = [q.id for q in store.facts(Question)], [(r.weights, r.metrics) for r in store.facts(Round)]
     store.close()
     return found

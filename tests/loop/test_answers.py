@@ -12,11 +12,11 @@ def test_corrections_skips_and_uncertainties_are_kept_with_their_history():
     run = learner()
     first = run.ask()
     names = [question.id for question in first]
-    run.tell({names[0]: SKIP, names[1]: CANNOT_TELL, names[2]: "red"}, author="ann")
-    told = run.tell({names[2]: "blue", names[0]: 1}, author="ben")
-    assert [(answer.label, answer.author) for answer in told] == [(2, "ben"), (1, "ben")]
+    run.tell({names[0]: SKIP, names[1]: CANNOT_TELL, names[2]: "red"}, annotator="ann")
+    told = run.tell({names[2]: "blue", names[0]: 1}, annotator="ben")
+    assert [(answer.label, answer.annotator) for answer in told] == [(2, "ben"), (1, "ben")]
     history = run._setting.ledger.history(names[2])
-    assert [(answer.label, answer.author) for answer in history] == [(0, "ann"), (2, "ben")]
+    assert [(answer.label, answer.annotator) for answer in history] == [(0, "ann"), (2, "ben")]
     counts = run.status().counts
     assert (counts.labelled, counts.skipped, counts.open, counts.items) == (2, 1, 1, 40)
 

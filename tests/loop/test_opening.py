@@ -47,7 +47,7 @@ def test_a_status_can_be_read_from_the_store_alone(folder):
     with learner(folder / "run.db") as run:
         run.ask()
         own = run.status()
-        reader = SqlStore(folder / "run.db", read_only=True)
+        reader = SqlStore(folder / "run.db", access="read")
         assert status(reader) == own.__class__(**own.__dict__)
         reader.close()
     assert own.next == "wait for 4 answers"

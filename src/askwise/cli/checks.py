@@ -43,7 +43,7 @@ def store(path: Path) -> Iterator[Finding]:
     from askwise.store import open_store
 
     try:
-        kept = open_store(path, read_only=True)
+        kept = open_store(path, access="read")
     except AskwiseError as error:
         yield Finding("store", "broken", str(error))
         return

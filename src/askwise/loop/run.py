@@ -21,14 +21,15 @@ OnAction: TypeAlias = Callable[[Action], None]
 
 def advance(setting: Setting, *, on_action: OnAction | None = None) -> Wait | Stop:
     """What the run needs now that everything it can do by itself is done."""
-    while True:
-        sync_grown(setting)
-        action = decide(setting.plan, setting.refresh())
-        if on_action is not None:
-            on_action(action)
-        if isinstance(action, Wait | Stop):
-            return action
-        perform(action, setting)
+    with setting.acting:
+        while True:
+            sync_grown(setting)
+            action = decide(setting.plan, setting.refresh())
+            if on_action is not None:
+                on_action(action)
+            if isinstance(action, Wait | Stop):
+                return action
+            perform(action, setting)
 
 
 def run(setting: Setting, oracle: Oracle, *, on_action: OnAction | None = None) -> Wait | Stop:
@@ -40,6 +41,6 @@ def run(setting: Setting, oracle: Oracle, *, on_action: OnAction | None = None) 
             if isinstance(outcome, Stop):
                 return outcome
             told = oracle.answer(open_questions(setting))
-            tell(setting, told, author=type(oracle).__name__.lower())
+            tell(setting, told, annotator=type(oracle).__name__.lower())
             idle = 0 if told else idle + 1
     return outcome
