@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import typer
 
-from askwise.cli import compare, data, demo, doctor, plan, report, run, status
+from askwise.cli import compare, data, demo, doctor, plan, report, run, status, store
 from askwise.errors import AskwiseError
 
 app = typer.Typer(
@@ -24,6 +24,7 @@ app.command()(compare.compare)
 app.add_typer(data.app, name="data")
 app.add_typer(plan.app, name="plan")
 app.command()(doctor.doctor)
+app.add_typer(store.app, name="store")
 
 _Usage: type[Exception] = typer.BadParameter.__mro__[1]
 """What typer raises for bad usage; where it is defined has changed between versions."""
