@@ -53,9 +53,13 @@ def test_every_fact_of_version_1_is_there_under_its_revision(old):
     assert [(fact.revision, fact.id) for fact in store.facts(Item)] == items
     assert [(a.revision, a.id, a.verdict, a.label, a.annotator) for a in store.facts(Answer)] == answers
     assert [(q.revision, q.id, q.round, q.rank, q.score, q.guess) for q in store.facts(Question)] == asked
-    assert [(fact.revision, fact.plan) for fact in store.facts(Planned)] == [
-        (revision, json.loads(plan)) for revision, plan in plans
-    ]
+    assert [fact.revision for fact in store.facts(Planned)] == [revision for revision, _ in plans]
+    for fact, (_, text) in zip(store.facts(Planned), plans, strict=True):
+        before = json.loads(text)
+        assert fact.plan["start"] == before["train"]
+        assert fact.plan["training"]["batch_size"] == before["training"]["batch"]
+        assert fact.plan["seed"] == before["seed"]
+        assert len(fact.plan) == len(before)
     found = [(r.number, r.seen, r.weights, r.checkpoint, json.dumps(r.metrics)) for r in store.facts(Round)]
     assert found == rounds
     assert [(s.round, s.seen, s.count, s.sha256) for s in store.facts(Snapshot)] == snapshots

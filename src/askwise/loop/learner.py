@@ -15,6 +15,7 @@ from askwise.bayes.predict import predict
 from askwise.engine import Engine, open_engine
 from askwise.errors import InputError, choose
 from askwise.loop import run as loop
+from askwise.loop.added import added, keep_added
 from askwise.loop.answers import tell
 from askwise.loop.conditions import conditions
 from askwise.loop.decide import Stop, Wait
@@ -119,6 +120,8 @@ class Learner:
         engine = chosen if isinstance(chosen, Engine) else open_engine(plan.engine, **plan.engine_options)
         kept = open_store(store)
         try:
+            for more in added(kept):
+                items.add(more)
             if plan.initial.per_class is not None and not plan.initial.ids:
                 plan = balanced_before(plan, kept) or balanced(plan, initial.get("labels"), items, held)
             now = {**conditions(plan, network), **encoder_condition(network)}
@@ -151,7 +154,7 @@ class Learner:
     def tell(
         self, answers: Mapping[Any, Any], *, annotator: str = "", key: str | None = None
     ) -> list[Answer]:
-        """The answer that now holds for each item: a class, its number, SKIP or CANNOT_TELL.
+        """The answer that now holds for each item: a class, its number, SKIP, CANNOT_TELL or RETRACT.
 
         `answers` is a mapping by id; rows of the array and names of files do as well, where they are
         unique. A new value for an answered item corrects it. When this returns, the answers are on
@@ -217,8 +220,10 @@ class Learner:
         return self._setting.store.facts(Round)
 
     def add(self, more: Pool | Source) -> list[str]:
-        """The ids of the items that the pool has gained."""
-        new = self._setting.pool.add(more)
+        """The ids of the items that the pool has gained; a store on disk keeps them as part of the run."""
+        pool = more if isinstance(more, Pool) else Pool(more)
+        keep_added(self._setting.store, pool, [name for name in pool.ids if name not in self._setting.pool])
+        new = self._setting.pool.add(pool)
         sync_grown(self._setting)
         return new
 

@@ -114,6 +114,20 @@ def _plain(kind: type[Fact], *coded: str) -> Callable[[Rows], Read]:
     return read
 
 
+def _plans(rows: Rows) -> Read:
+    """Plans in today's words."""
+    words = {"train": "start", "recalibrate": "calibrate"}
+    for row in rows:
+        plan = {words.get(key, key): value for key, value in json.loads(row["plan"]).items()}
+        training = plan.get("training") or {}
+        if "batch" in training:
+            plan["training"] = {"batch_size" if k == "batch" else k: v for k, v in training.items()}
+        for part in ("initial", "validation", "test"):
+            if isinstance(plan.get(part), dict):
+                plan[part] = {k: v for k, v in plan[part].items() if k != "use"}  # a remark, not a choice
+        yield row["revision"], Planned(plan=plan)
+
+
 def _classes(rows: Rows) -> Read:
     known: set[int] = set()
     for row in rows:
@@ -156,7 +170,7 @@ def _turns(rows: Rows) -> Read:
 _TABLES: dict[str, Callable[[Rows], Read]] = {
     "classes": _classes,
     "segments": _plain(Segment, "conditions", "changed"),
-    "plans": _plain(Planned, "plan"),
+    "plans": _plans,
     "items": _plain(Item),
     "asked": _turns,
     "questions": _plain(Question),
