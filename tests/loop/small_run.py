@@ -52,10 +52,10 @@ def learner(store=None, **changes) -> Learner:
 
 def outcome(path: Path) -> dict:
     """Everything of a run that must be the same to the bit."""
-    store = SqlStore(path, read_only=True)
+    store = SqlStore(path, access="read")
     found = {
         "picks": [(q.id, q.round, q.rank, q.score, q.guess) for q in store.facts(Question)],
-        "answers": [(a.id, a.kind, a.label) for a in store.facts(Answer)],
+        "answers": [(a.id, a.verdict, a.label) for a in store.facts(Answer)],
         "weights": [(r.number, r.labels, r.weights, r.metrics) for r in store.facts(Round)],
         "scores": [(a.round, a.scored, a.scores) for a in store.facts(Asked)],
         "snapshots": sorted({(s.round, s.count, s.sha256) for s in store.facts(Snapshot)}),

@@ -5,18 +5,18 @@ from small_run import IDS, POINTS, TRUTH, learner, pool
 
 from askwise.errors import InputError
 from askwise.loop.decide import Stop
-from askwise.store import CANNOT_TELL, SKIP
+from askwise.store import CANNOT_TELL, RETRACT, SKIP
 
 
 def test_corrections_skips_and_uncertainties_are_kept_with_their_history():
     run = learner()
     first = run.ask()
     names = [question.id for question in first]
-    run.tell({names[0]: SKIP, names[1]: CANNOT_TELL, names[2]: "red"}, author="ann")
-    told = run.tell({names[2]: "blue", names[0]: 1}, author="ben")
-    assert [(answer.label, answer.author) for answer in told] == [(2, "ben"), (1, "ben")]
+    run.tell({names[0]: SKIP, names[1]: CANNOT_TELL, names[2]: "red"}, annotator="ann")
+    told = run.tell({names[2]: "blue", names[0]: 1}, annotator="ben")
+    assert [(answer.label, answer.annotator) for answer in told] == [(2, "ben"), (1, "ben")]
     history = run._setting.ledger.history(names[2])
-    assert [(answer.label, answer.author) for answer in history] == [(0, "ann"), (2, "ben")]
+    assert [(answer.label, answer.annotator) for answer in history] == [(0, "ann"), (2, "ben")]
     counts = run.status().counts
     assert (counts.labelled, counts.skipped, counts.open, counts.items) == (2, 1, 1, 40)
 
@@ -81,3 +81,28 @@ def test_answers_that_do_not_fit_are_refused_all_together():
         with pytest.raises(InputError, match=message):
             run.tell(told)
     assert run._setting.store.revision == before
+
+
+def test_a_label_can_be_taken_back_and_the_item_is_asked_again(folder):
+    with learner(folder / "run.db", budget=7) as run:
+        first = run.ask()
+        run.tell({question.id: TRUTH[question.id] for question in first}, annotator="ann")
+        gone = first[0].id
+        run.tell({gone: RETRACT})
+        counts = run.status().counts
+        assert (counts.labelled, counts.open, counts.items) == (3, 0, 40)
+        assert [answer.verdict for answer in run._setting.ledger.history(gone)] == ["label", "retract"]
+        with pytest.raises(InputError, match=f"item '{gone}' has no answer that could be taken back"):
+            run.tell({gone: RETRACT}, annotator="ben")
+        run.run(oracle=TRUTH)
+        assert run.rounds()[-1].labels == 7
+    with learner(folder / "run.db", budget=7) as run:
+        assert run.status().counts.labelled == 7
+
+
+def test_every_annotators_answer_is_kept_even_if_it_is_the_same():
+    run = learner()
+    name = run.ask()[0].id
+    for who in ("ann", "ben", "ann"):
+        run.tell({name: "red"}, annotator=who)
+    assert [answer.annotator for answer in run._setting.ledger.history(name)] == ["ann", "ben", "ann"]

@@ -40,7 +40,7 @@ def test_what_is_asked_is_what_scoring_by_hand_would_ask():
     run = learner(initial={name: TRUTH[name] for name in IDS[:6]})
     asked = run.ask()
     reading = pool().read(IDS[6:40])
-    scores = score_pool(run._setting.model(), reading.inputs, "bald", draws=8, seed=derive(5, "draw", 1))
+    scores = score_pool(run.fitted, reading.inputs, "bald", draws=8, seed=derive(5, "draw", 1))
     best = scores.argsort(descending=True)[:3].tolist()
     assert [question.id for question in asked] == [reading.ids[place] for place in best]
     assert [question.score for question in asked] == scores[best].tolist()

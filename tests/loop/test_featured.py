@@ -205,7 +205,7 @@ def test_another_encoder_is_noticed_and_the_model_trained_anew(folder):
         learner.ask()
         assert len(learner.rounds()) == count + 1
         learner.run(oracle=lambda question: truth[question.id])
-        model = learner._setting.model()
+        model = learner.fitted
     assert torch.equal(model.network.encoder[0].weight, image_network(seed=1).encoder[0].weight)
 
 

@@ -1,8 +1,11 @@
 """A store meets a plan, a pool and a network that may have changed."""
 
+import shutil
+from pathlib import Path
+
 import numpy as np
 import pytest
-from small_run import CLASSES, IDS, POINTS, TRUTH, learner, pool
+from small_run import CLASSES, IDS, LABELS, POINTS, TRUTH, learner, pool
 from torch import nn
 
 from askwise.errors import InputError
@@ -47,7 +50,7 @@ def test_a_status_can_be_read_from_the_store_alone(folder):
     with learner(folder / "run.db") as run:
         run.ask()
         own = run.status()
-        reader = SqlStore(folder / "run.db", read_only=True)
+        reader = SqlStore(folder / "run.db", access="read")
         assert status(reader) == own.__class__(**own.__dict__)
         reader.close()
     assert own.next == "wait for 4 answers"
@@ -136,3 +139,18 @@ def test_a_store_of_other_data_or_classes_is_refused(folder):
         learner(folder / "run.db", pool=arrays(POINTS[:9]))
     with pytest.raises(InputError, match="has the classes red, green, blue, and the plan blue, green, red"):
         learner(folder / "run.db", classes=CLASSES[::-1])
+
+
+def test_a_run_of_the_first_askwise_goes_on(folder):
+    old = Path(__file__).parents[1] / "store" / "version1"
+    shutil.copytree(old, folder / "old")
+    reader = SqlStore(folder / "old" / "run.db", access="read")
+    before = status(reader)
+    reader.close()
+    names = ["crimson", *CLASSES[1:]]
+    test = (POINTS[40:], [names[label] for label in LABELS[40:]])
+    with learner(folder / "old" / "run.db", classes=names, test=test) as run:
+        assert run.status().counts == before.counts
+        assert len(run.ask()) == 2
+        run.run(oracle={name: LABELS[IDS.index(name)] for name in IDS})
+        assert [found.labels for found in run.rounds()][-1] == 10

@@ -13,7 +13,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from askwise.bayes.program import trace
 from askwise.engine.threads import threads
 from askwise.errors import InputError
-from askwise.seeding import derive, generator
+from askwise.seeding import derive, generator, torch_alone
 from askwise.tasks import Task
 from askwise.train import (
     Course,
@@ -136,7 +136,8 @@ def learn(
     weights = None if job.weights is None else job.weights.to(job.device)
 
     def step(inputs: Tensor, labels: Tensor, number: int) -> Terms:
-        found = network(inputs)
+        with torch_alone():
+            found = network(inputs)
         if outputs is not None:
             outputs(found, labels)
         nll = job.task.nll(found, labels, weights)
@@ -173,7 +174,7 @@ def training_threads(network: nn.Module, example: Tensor, training: Training) ->
     modes = {module: module.training for module in network.modules()}
     try:
         network.eval()
-        with torch.no_grad(), FlopCounterMode(display=False) as counter:
+        with torch_alone(), torch.no_grad(), FlopCounterMode(display=False) as counter:
             network(example)
     finally:
         for module, mode in modes.items():

@@ -36,25 +36,38 @@ def machine(folder: Path) -> Iterator[Finding]:
 
 
 def store(path: Path) -> Iterator[Finding]:
-    """Whether a store can be read, how it journals, and whether its last model is whole."""
+    """Whether a store has the facts that were written, how it journals, and whether its model is whole."""
     from askwise.bayes.fitted import load
     from askwise.errors import CorruptError, InputError
     from askwise.report.past import past
     from askwise.store import open_store
+    from askwise.store.lock import trainer
+    from askwise.store.sql.care import check
 
     try:
-        kept = open_store(path, read_only=True)
+        kept = open_store(path, access="read")
     except AskwiseError as error:
         yield Finding("store", "broken", str(error))
         return
     try:
-        header = path.read_bytes()[: _WAL_BYTE + 1]
+        with path.open("rb") as file:
+            header = file.read(_WAL_BYTE + 1)
         if header[_WAL_BYTE:] == bytes([_WAL_FORMAT]):
             yield Finding(
                 "journal", "note", f"{path} is in WAL mode; askwise sets it back when it next writes"
             )
         else:
             yield Finding("journal", "ok", f"{path} has a rollback journal: what was acknowledged is safe")
+        problems = check(path)
+        if problems:
+            more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
+            said = f"{problems[0]}{more}; save the rest: askwise store recover {path} NEW"
+            yield Finding("facts", "broken", said)
+            return
+        yield Finding("facts", "ok", f"all facts up to revision {kept.revision} are the ones written")
+        holder = trainer(path.resolve())
+        if holder is not None:
+            yield Finding("trainer", "ok", f"{holder} trains on it now")
         run = past(kept)
         said = f"{run.name}, seed {run.plan.seed}, {len(run.rounds)} rounds, {kept.count():,} items"
         yield Finding("store", "ok", said)

@@ -10,8 +10,9 @@ from askwise.bayes.program.trace import predicting
 from askwise.errors import InputError
 from askwise.loop.conditions import changes, refuse
 from askwise.loop.setting import Setting
+from askwise.store.classes import edited
 from askwise.store.contract import Store
-from askwise.store.facts import ClassName, Fact, Item, Planned, Quarantine, Segment
+from askwise.store.facts import ClassEdit, Fact, Item, Planned, Quarantine, Segment
 
 MISSING = "it is not in the pool any more"
 
@@ -35,8 +36,9 @@ def _take_in(setting: Setting, items: Iterator[Item]) -> None:
 
 def sync_grown(setting: Setting) -> None:
     """Take in what the pool has gained since the store last looked."""
-    if len(setting.pool) != setting.synced:
-        _take_in(setting, _items(setting))
+    with setting.lock:
+        if len(setting.pool) != setting.synced:
+            _take_in(setting, _items(setting))
 
 
 def check_outputs(network: nn.Module, like: Tensor, classes: Sequence[str]) -> None:
@@ -56,8 +58,7 @@ def check_outputs(network: nn.Module, like: Tensor, classes: Sequence[str]) -> N
 
 def stored_classes(store: Store) -> tuple[str, ...]:
     """The names of the classes, by the facts."""
-    found = {fact.position: fact.name for fact in store.facts(ClassName)}
-    return tuple(found[place] for place in sorted(found))
+    return tuple(edited(store.facts(ClassEdit)).names)
 
 
 def _classes(setting: Setting) -> list[Fact]:
@@ -67,7 +68,7 @@ def _classes(setting: Setting) -> list[Fact]:
             f"store {setting.store.name} has the classes {', '.join(before)}, and the plan {', '.join(now)}; "
             "new ones can only be added at the end"
         )
-    return [ClassName(position=place, name=now[place]) for place in range(len(before), len(now))]
+    return [ClassEdit(edit="add", number=place, name=now[place]) for place in range(len(before), len(now))]
 
 
 def _plan(setting: Setting) -> list[Fact]:

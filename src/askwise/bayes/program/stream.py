@@ -18,6 +18,7 @@ from askwise.engine import Engine, Found, Local, Work
 from askwise.errors import InputError, choose, positive
 from askwise.inputs import Inputs, Rows, as_rows, read
 from askwise.math.links import log_softmax
+from askwise.seeding import torch_alone
 from askwise.train.progress import Follow, meter
 from askwise.types import Draws
 
@@ -63,11 +64,11 @@ class Ready:
         self.program, self._make = _program(fitted, item, fitted.posterior.distinct(draws), seed)
         if choose("kind of draw", draw, DRAWN) == "logits":
             self._chunks: list[range] = [range(draws)]
-            with torch.no_grad():
+            with torch_alone(), torch.no_grad():
                 self._once: Outputs | None = _closed_form(fitted, self.program, item, draws, seed)
             return
         self._chunks = _chunks(self._make(range(1)), fitted.posterior.distinct(draws))
-        with torch.no_grad():
+        with torch_alone(), torch.no_grad():
             self._once = self.program.bind(self._make(self._chunks[0])) if len(self._chunks) == 1 else None
 
     @property
@@ -86,7 +87,7 @@ class Ready:
         fitted, batch = self.fitted, self.program.batch
         for start in range(0, len(inputs), self.size):
             stop = min(start + self.size, len(inputs))
-            with torch.no_grad():
+            with torch_alone(), torch.no_grad():
                 parts = []
                 for numbers in self._chunks:
                     run = self._once if self._once is not None else self.program.bind(self._make(numbers))
@@ -261,8 +262,9 @@ def _program(fitted: Fitted, item: Tensor, draws: int, seed: int) -> tuple[Progr
         return {name: tensor.to(item.device) for name, tensor in made.items()}
 
     key = (tuple(item.shape), item.dtype, draws)
-    if key not in fitted.programs:
-        fitted.programs[key] = build(network, item, make(range(2)), dropouts=dropouts, count=draws)
+    with torch_alone():
+        if key not in fitted.programs:
+            fitted.programs[key] = build(network, item, make(range(2)), dropouts=dropouts, count=draws)
     return fitted.programs[key], make
 
 
