@@ -55,6 +55,24 @@ def torch_alone() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def torch_stream(seed: int) -> Iterator[None]:
+    """Inside it torch's own stream starts at `seed`; afterwards it is where it was.
+
+    It is set and put back while no prediction of another thread has the stream, which would undo both.
+    What draws from it inside does so under `torch_alone`.
+    """
+    forked = torch.random.fork_rng()
+    with torch_alone():
+        forked.__enter__()
+        torch.manual_seed(seed)
+    try:
+        yield
+    finally:
+        with torch_alone():
+            forked.__exit__(None, None, None)
+
+
 def keyed_normals(seed: int, numbers: range, name: str, shape: Sequence[int]) -> Float[Tensor, " T *shape"]:
     """Standard normal numbers for each draw; each depends on seed, draw number and name alone."""
     stack = torch.empty(len(numbers), *shape)

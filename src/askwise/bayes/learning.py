@@ -13,7 +13,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from askwise.bayes.program import trace
 from askwise.engine.threads import threads
 from askwise.errors import InputError
-from askwise.seeding import derive, generator, torch_alone
+from askwise.seeding import derive, generator, torch_alone, torch_stream
 from askwise.tasks import Task
 from askwise.train import (
     Course,
@@ -148,8 +148,8 @@ def learn(
 
     early_stop = _early_stop(network, optimizer, job)
     network.train()
-    with torch.random.fork_rng(), threads(training_threads(network, job.example, job.training)):
-        torch.manual_seed(derive(job.seed, "train", "network"))
+    stream = torch_stream(derive(job.seed, "train", "network"))
+    with stream, threads(training_threads(network, job.example, job.training)):
         return train(
             step,
             optimizer,
