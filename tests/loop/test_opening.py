@@ -110,7 +110,7 @@ BAD = {
     "seed": ({"seed": "abc"}, "seed in the plan"),
     "one class": ({"classes": ["red"]}, "at least two classes"),
     "outputs": ({"classes": ["red", "green"]}, "the network has 3 outputs, and there are 2 classes"),
-    "shape": ({"pool": np.zeros((5, 7), np.float32)}, r"the network cannot take items of shape \(7,\)"),
+    "shape": ({"pool": np.zeros((5, 7), np.float32)}, r"the network cannot take an input of shape \[1, 7\]"),
     "initial item": ({"initial": {"nobody": "red"}}, "initial names the item 'nobody', which the pool"),
     "initial ids": ({"initial": ["nobody"]}, "initial names the item 'nobody'"),
     "initial label": ({"initial": {IDS[0]: "rde"}}, "the label of 'point-00' is 'rde'.*did you mean 'red'"),

@@ -18,9 +18,9 @@ from askwise.engine import worker as workers
 from askwise.engine.contract import Found, Shard, Work
 from askwise.engine.failures import raised
 from askwise.engine.frames import unpack
-from askwise.engine.threads import threads
+from askwise.engine.threads import counted, threads
 from askwise.engine.worker import DONE, Worker, receive
-from askwise.errors import EngineError, InputError, positive
+from askwise.errors import EngineError, InputError
 
 _AHEAD = 2  # shards that a worker has: one computed, one fetched
 _DEATHS = 3  # of workers at one shard, before it is the shard's fault
@@ -45,8 +45,8 @@ class Local:
     name: str = field(default="local", init=False)
 
     def __post_init__(self) -> None:
-        positive("threads", self.threads)
-        if self.processes is not None and positive("processes", self.processes) > 1 and self.threads > 1:
+        counted("threads", self.threads)
+        if self.processes is not None and counted("processes", self.processes) > 1 and self.threads > 1:
             raise InputError(
                 f"{self.processes} processes compute with one thread each, not with {self.threads}; "
                 "for more threads use processes=1"

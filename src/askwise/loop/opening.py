@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from askwise.bayes.program.trace import predicting
+from askwise.bayes.program.trace import outputs_of
 from askwise.errors import InputError
 from askwise.loop.conditions import changes, refuse
 from askwise.loop.setting import Setting
@@ -43,13 +43,7 @@ def sync_grown(setting: Setting) -> None:
 
 def check_outputs(network: nn.Module, like: Tensor, classes: Sequence[str]) -> None:
     """Refuse a network that cannot take the items, or tells another number of classes apart."""
-    try:
-        with predicting(network, dropout=False):
-            count = network(torch.zeros_like(like)[None]).shape[-1]
-    except (RuntimeError, IndexError) as error:
-        raise InputError(
-            f"the network cannot take items of shape {tuple(like.shape)}: {str(error).splitlines()[0]}"
-        ) from error
+    count = outputs_of(network, torch.zeros_like(like)[None]).shape[-1]
     if count != len(classes):
         raise InputError(
             f"the network has {count} outputs, and there are {len(classes)} classes; make them equal"

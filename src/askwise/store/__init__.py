@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Literal
 
+from askwise.errors import InputError
 from askwise.store.contract import Store
 from askwise.store.facts import CANNOT_TELL, RETRACT, SKIP
 
@@ -19,5 +20,7 @@ def open_store(
     if target is None:
         return MemoryStore()
     if isinstance(target, str | Path):
+        if "\0" in str(target):
+            raise InputError(f"store {str(target)!r} has a NUL in its name; choose another name")
         return SqlStore(target, access=access)
     return target

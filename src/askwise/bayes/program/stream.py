@@ -28,6 +28,7 @@ DRAWN = ("weights", "logits")
 
 AnyRows: TypeAlias = Tensor | NDArray[Any] | Rows
 
+_MOST_DRAWS = 1_000_000
 _COPIES = 8  # of a slab of outputs, at most, while it is reduced
 _CACHE = 2**18  # bytes of outputs that are reduced fastest
 _LEAST = 32  # items at a time: fewer do not fill the processor's lanes
@@ -165,7 +166,8 @@ def shards(
     """What a reduction keeps of some items after the other; the engine (by default all cores) computes it."""
     fitted, rows = as_fitted(fitted), as_rows(inputs)
     item = take(fitted, rows, 0, 1)
-    positive("draws", draws)
+    if positive("draws", draws) > _MOST_DRAWS:
+        raise InputError(f"draws = {draws} cannot be meant; at most {_MOST_DRAWS:,} are made")
 
     def make() -> Work:
         ready = Ready(fitted, item, draws=draws, seed=seed, draw=reduction.draw)

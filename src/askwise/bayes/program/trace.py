@@ -117,11 +117,13 @@ def outputs_of(network: nn.Module, item: Tensor) -> Tensor:
     try:
         with predicting(network, dropout=False):
             return call(network, tensors_of(network), item)
-    except (RuntimeError, IndexError) as error:
+    except AskwiseError:
+        raise
+    except Exception as error:  # whatever the network's code raises, of the input it was given
         dtype = str(item.dtype).removeprefix("torch.")
         raise InputError(
             f"the network cannot take an input of shape {list(item.shape)} and type {dtype}: "
-            f"{str(error).splitlines()[0]}"
+            f"{(str(error).splitlines() or [type(error).__name__])[0]}"
         ) from error
 
 
