@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal
 
-from sqlalchemy import Connection, Engine, select, update
+from sqlalchemy import Connection, Engine, select
 
 from askwise.errors import InputError, StaleError, StoreError
 from askwise.store import checkpoints
@@ -20,7 +20,7 @@ from askwise.store.sql import connecting, reading, slots
 from askwise.store.sql.connecting import sensible, told
 from askwise.store.sql.migrate import from_version_1, layout
 from askwise.store.sql.reading import Commit, Head
-from askwise.store.sql.schema import TABLES, head
+from askwise.store.sql.schema import TABLES
 from askwise.store.sql.server_lock import ServerLock
 from askwise.store.sql.writing import Writing
 
@@ -44,7 +44,7 @@ class SqlStore:
         self._pid = os.getpid()
         self._lock: Lock | ServerLock | None = None
         self._epoch = 0
-        self._noted = False  # whether this epoch is a fact yet
+        self._claimed = False  # whether this epoch is a fact: that is with the first question or round
         self._commits: dict[int, Commit] = {}
         self._closed = False
         self.path: Path | None = None
@@ -95,11 +95,11 @@ class SqlStore:
                     at = now.commit.revision
                     raise StaleError(f"store {self.name} is at revision {at}, not {expect}; read it again")
                 writing = Writing(connection, self.name, now)
-                writing.add(self._fenced(chain([first], rest), now, guarded=expect is not None))
+                writing.add(self._fenced(chain([first], rest), now, writing, guarded=expect is not None))
                 revision = writing.finish().revision
                 self._on_write(f"within {kind}")
             self._on_write(f"after {kind}")
-        self._noted = self._noted or isinstance(first, FENCED)
+        self._claimed = self._claimed or writing.epoch > now.epoch
         return revision
 
     def answer(self, answers: Sequence[Answer]) -> list[Answer]:
@@ -242,22 +242,22 @@ class SqlStore:
         known[commit.revision] = commit
         self._commits = known
 
-    def _fenced(self, facts: Iterable[Fact], now: Head, *, guarded: bool) -> Iterator[Fact]:
+    def _fenced(self, facts: Iterable[Fact], now: Head, writing: Writing, *, guarded: bool) -> Iterator[Fact]:
         """The facts, as long as this store may append them; the first time with its role before them."""
-        noted = False
+        free = self._epoch if self._claimed else self._epoch - 1
         for fact in facts:
             if guarded and not isinstance(fact, GUARDED):
                 raise InputError(f"a {type(fact).__name__} is not appended by an expected revision")
             if isinstance(fact, FENCED):
                 if self._access != "train":
                     raise StoreError(f"store {self.name} is open for answers only; it takes no new questions")
-                if now.epoch != self._epoch:
+                if now.epoch != free:
                     raise StoreError(
                         f"store {self.name} has another trainer by now (epoch {now.epoch}, this one has "
                         f"{self._epoch}); close this one"
                     )
-                if not (self._noted or noted):
-                    noted = True
+                if writing.epoch < self._epoch:
+                    writing.epoch = self._epoch
                     yield Role(role=TRAINER, holder=str(this_process()), epoch=self._epoch)
             yield fact
 
@@ -297,9 +297,7 @@ class SqlStore:
             )
         with self._writing() as connection:  # also proves now that the store can be written
             layout(connection, self.name)
-            if self._access == "train":
-                self._epoch = reading.read_head(connection, self.name, lock=True).epoch + 1
-                connection.execute(update(head).values(epoch=self._epoch))
+            self._epoch = reading.read_head(connection, self.name).epoch + 1
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:

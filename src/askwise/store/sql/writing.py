@@ -28,6 +28,7 @@ class Writing:
         self._last = now.commit.last
         self._content = sha256()
         self._revision = now.commit.revision + 1
+        self.epoch = now.epoch
         self._policy: str | None = None
         self._recount = False
 
@@ -58,14 +59,14 @@ class Writing:
             self._follow(placed)
             yield from placed
 
-    def finish(self, *, at: str | None = None, epoch: int | None = None) -> Commit:
+    def finish(self, *, at: str | None = None) -> Commit:
         """The commit, written as the new head."""
         if self._recount:
             self._count_all()
         commit = Commit(
             self._revision,
             datetime.now(UTC).isoformat() if at is None else at,
-            self._before.epoch if epoch is None else epoch,
+            self.epoch,
             self._last,
             json.dumps(self._counts, separators=(",", ":"), sort_keys=True),
             self._content.hexdigest(),
@@ -73,7 +74,9 @@ class Writing:
         )
         commit = replace(commit, sum=commit.right_sum())
         self._connection.execute(commits.insert(), commit.__dict__)
-        self._connection.execute(update(head).values(revision=commit.revision, sum=commit.sum))
+        self._connection.execute(
+            update(head).values(revision=commit.revision, sum=commit.sum, epoch=commit.epoch)
+        )
         return commit
 
     def _placed(self, fact: Fact, keep: bool) -> Fact:
