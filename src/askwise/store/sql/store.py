@@ -172,7 +172,7 @@ class SqlStore:
             if found is None:
                 return None
             name, token, until = found
-            return Lease(self._questions(connection, [name])[name], annotator, token, until)
+            return Lease(self._asked(connection, [name])[name], annotator, token, until)
 
     def renew(self, lease: Lease, *, seconds: int | float) -> Lease | None:
         """The lease with a new end; none if it is over and somebody else may have the question."""
@@ -189,7 +189,7 @@ class SqlStore:
         """The leases that are not over."""
         with self._reading() as connection:
             found = slots.live(connection)
-            asked = self._questions(connection, [name for name, *_ in found])
+            asked = self._asked(connection, [name for name, *_ in found])
             return [Lease(asked[name], who, token, until) for name, who, token, until in found]
 
     def checkpoint(self, save: Callable[[Path], object], *, keep: Collection[str]) -> str:
@@ -274,8 +274,13 @@ class SqlStore:
             for row in connection.execute(select(table).where(table.c.question.in_(some))):
                 fact = reading.checked_fact(kind, row, self.name)
                 found[fact.question] = fact  # type: ignore[attr-defined, assignment]
-        if len(found) < len(set(names)) and self._access == "read":
-            raise reading.missing(self.name, "Question", len(set(names)), len(found))
+        return found
+
+    def _asked(self, connection: Connection, names: Collection[str]) -> dict[str, Question]:
+        """The questions of leases: those are always there."""
+        found = self._questions(connection, names)
+        if len(found) < len(set(names)):
+            raise reading.missing(self.name, Question.__name__, len(set(names)), len(found))
         return found
 
     def _stored(self, connection: Connection, answers: Sequence[Answer]) -> Iterator[Answer]:
