@@ -26,6 +26,7 @@ from askwise.store.sql.writing import Writing
 
 Access = Literal["train", "answer", "read"]
 
+_FEW = 100  # facts of one kind that are kept once they have been read: plans, segments, policies
 _ROWS = 10_000  # rows of one short read: a reader never keeps a writer waiting for longer
 
 
@@ -46,6 +47,7 @@ class SqlStore:
         self._epoch = 0
         self._claimed = False  # whether this epoch is a fact: that is with the first question or round
         self._commits: dict[int, Commit] = {}
+        self._few: dict[type[Fact], list[Fact]] = {}
         self._closed = False
         self.path: Path | None = None
         self.folder: Path | None = None
@@ -128,11 +130,19 @@ class SqlStore:
     def facts(self, *kinds: type[F], since: int = 0) -> list[F]:
         """All facts of these kinds with a revision above `since`, in the order they were appended."""
         now = self._head().commit
-        lists: list[list[F]] = [
-            [fact for some in self._pages(kind, since, now) for fact in some]  # type: ignore[misc]
-            for kind in kinds
-        ]
+        lists: list[list[F]] = [self._every(kind, since, now) for kind in kinds]  # type: ignore[misc]
         return lists[0] if len(lists) == 1 else list(merge(*lists, key=lambda fact: fact.seq))
+
+    def _every(self, kind: type[Fact], since: int, now: Commit) -> list[Fact]:
+        """The facts of one kind; where they are few they are read once, and again when there are more."""
+        count = now.counts().get(kind.__name__, 0)
+        known = self._few.get(kind, [])
+        if not since and known and len(known) == count:
+            return list(known)
+        found = [fact for some in self._pages(kind, since, now) for fact in some]
+        if not since and count <= _FEW:
+            self._few[kind] = found
+        return list(found)
 
     def history(self, ids: Collection[str]) -> dict[str, list[Fact]]:
         """What decides where each of these items stands, in order; items without it are left out."""
