@@ -1,5 +1,6 @@
 """Kill -9 anywhere and run again: the same picks, weights and scores to the bit."""
 
+import errno
 import os
 import random
 import shutil
@@ -248,3 +249,41 @@ def test_a_second_learner_on_the_same_store_is_refused_naming_the_process(folder
     with learner(folder / "run.db"), pytest.raises(StoreError, match=f"pid {os.getpid()}, host"):
         learner(folder / "run.db")
     learner(folder / "run.db").close()
+
+
+def full_at(number):
+    """A hook after which the disk is full at the `number`-th write point, and then has room again."""
+    left = [number]
+
+    def on_write(point):
+        left[0] -= 1
+        if left[0] == -1:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    return on_write
+
+
+def fill_and_finish(path, number, changes):
+    """The outcome of a run that found the disk full once, and was started again."""
+    with pytest.raises(StoreError, match="No space left on device") as said:
+        complete(path, full_at(number), **changes)
+    assert len(str(said.value).splitlines()) == 1
+    complete(path, **changes)
+    return outcome(path)
+
+
+def test_a_disk_that_is_full_at_writes_of_many_kinds_is_one_line_and_the_run_ends_the_same(whole, folder):
+    expected, points, _ = whole["scratch"]
+    for number in points_to_try(points)[::4]:
+        found = fill_and_finish(folder / f"{number}.db", number, WAYS["scratch"])
+        assert found == expected, f"full {points[number]} (point {number})"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
+def test_a_disk_that_is_full_at_any_write_is_one_line_and_the_run_ends_the_same(whole, way, folder):
+    expected, points, _ = whole[way]
+    for number, point in enumerate(points):
+        found = fill_and_finish(folder / f"{number}.db", number, WAYS[way])
+        assert found == expected, f"full {point} (point {number})"
+    sys.stdout.write(f"\n{way}: the disk was full at each of {len(points)} write points\n")

@@ -1,5 +1,6 @@
 """The classes a label may name: names in order, of which a label stores the position."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -62,11 +63,11 @@ def names(classes: int | Iterable[str | int]) -> tuple[str, ...]:
     found = tuple(map(str, range(classes) if isinstance(classes, int) else classes))
     if len(found) < 2:
         raise InputError(f"at least two classes are wanted, not {len(found)}: {', '.join(found) or 'none'}")
-    for name in found:
+    for name, times in Counter(found).items():
         if not name.strip():
             raise InputError("a class has an empty name; give it one")
-        if found.count(name) > 1:
-            raise InputError(f"class {name!r} is named {found.count(name)} times; each needs its own name")
+        if times > 1:
+            raise InputError(f"class {name!r} is named {times} times; each needs its own name")
     return found
 
 

@@ -7,7 +7,7 @@ from heapq import merge
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Table, select, update
+from sqlalchemy import Connection, Engine, Table, select
 from sqlalchemy.exc import DBAPIError
 
 from askwise.errors import AskwiseError, CorruptError, InputError, StoreError
@@ -163,9 +163,8 @@ def _rebuild(
         before = None if commit is None else commit.counts()
         writing = Writing(connection, store.name, now)
         writing.add(own, keep=True)
-        at, epoch = (commit.at, commit.epoch) if commit else ("", now.commit.epoch)
-        now = Head(writing.finish(at=at, epoch=epoch), epoch)
-    connection.execute(update(head).values(epoch=max(now.epoch, store._epoch) + 1))
+        writing.epoch = commit.epoch if commit else now.epoch
+        now = Head(writing.finish(at=commit.at if commit else ""), writing.epoch)
     for kind in FACTS:
         number = now.commit.counts().get(kind.__name__, 0)
         if number:

@@ -98,7 +98,7 @@ def _copy(source: Connection, target: Connection, name: str, *, prefix: str) -> 
         if now.commit.revision + 1 != revision:
             raise StoreError(f"store {name} is damaged: revision {now.commit.revision + 1} is not there")
         writing.add(Item(id=found) for (found,) in source.execute(order, {"revision": revision}))
-        now = Head(writing.finish(at=at, epoch=0), 0)
+        now = Head(writing.finish(at=at), 0)
 
 
 Rows = Iterator[dict[str, Any]]

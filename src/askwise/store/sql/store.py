@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal
 
-from sqlalchemy import Connection, Engine, select, update
+from sqlalchemy import Connection, Engine, select
 
 from askwise.errors import InputError, StaleError, StoreError
 from askwise.store import checkpoints
@@ -20,12 +20,13 @@ from askwise.store.sql import connecting, reading, slots
 from askwise.store.sql.connecting import sensible, told
 from askwise.store.sql.migrate import from_version_1, layout
 from askwise.store.sql.reading import Commit, Head
-from askwise.store.sql.schema import TABLES, head
+from askwise.store.sql.schema import TABLES
 from askwise.store.sql.server_lock import ServerLock
 from askwise.store.sql.writing import Writing
 
 Access = Literal["train", "answer", "read"]
 
+_FEW = 100  # facts of one kind that are kept once they have been read: plans, segments, policies
 _ROWS = 10_000  # rows of one short read: a reader never keeps a writer waiting for longer
 
 
@@ -44,8 +45,9 @@ class SqlStore:
         self._pid = os.getpid()
         self._lock: Lock | ServerLock | None = None
         self._epoch = 0
-        self._noted = False  # whether this epoch is a fact yet
+        self._claimed = False  # whether this epoch is a fact: that is with the first question or round
         self._commits: dict[int, Commit] = {}
+        self._few: dict[type[Fact], list[Fact]] = {}
         self._closed = False
         self.path: Path | None = None
         self.folder: Path | None = None
@@ -95,11 +97,11 @@ class SqlStore:
                     at = now.commit.revision
                     raise StaleError(f"store {self.name} is at revision {at}, not {expect}; read it again")
                 writing = Writing(connection, self.name, now)
-                writing.add(self._fenced(chain([first], rest), now, guarded=expect is not None))
+                writing.add(self._fenced(chain([first], rest), now, writing, guarded=expect is not None))
                 revision = writing.finish().revision
                 self._on_write(f"within {kind}")
             self._on_write(f"after {kind}")
-        self._noted = self._noted or isinstance(first, FENCED)
+        self._claimed = self._claimed or writing.epoch > now.epoch
         return revision
 
     def answer(self, answers: Sequence[Answer]) -> list[Answer]:
@@ -128,11 +130,19 @@ class SqlStore:
     def facts(self, *kinds: type[F], since: int = 0) -> list[F]:
         """All facts of these kinds with a revision above `since`, in the order they were appended."""
         now = self._head().commit
-        lists: list[list[F]] = [
-            [fact for some in self._pages(kind, since, now) for fact in some]  # type: ignore[misc]
-            for kind in kinds
-        ]
+        lists: list[list[F]] = [self._every(kind, since, now) for kind in kinds]  # type: ignore[misc]
         return lists[0] if len(lists) == 1 else list(merge(*lists, key=lambda fact: fact.seq))
+
+    def _every(self, kind: type[Fact], since: int, now: Commit) -> list[Fact]:
+        """The facts of one kind; where they are few they are read once, and again when there are more."""
+        count = now.counts().get(kind.__name__, 0)
+        known = self._few.get(kind, [])
+        if not since and known and len(known) == count:
+            return list(known)
+        found = [fact for some in self._pages(kind, since, now) for fact in some]
+        if not since and count <= _FEW:
+            self._few[kind] = found
+        return list(found)
 
     def history(self, ids: Collection[str]) -> dict[str, list[Fact]]:
         """What decides where each of these items stands, in order; items without it are left out."""
@@ -172,7 +182,7 @@ class SqlStore:
             if found is None:
                 return None
             name, token, until = found
-            return Lease(self._questions(connection, [name])[name], annotator, token, until)
+            return Lease(self._asked(connection, [name])[name], annotator, token, until)
 
     def renew(self, lease: Lease, *, seconds: int | float) -> Lease | None:
         """The lease with a new end; none if it is over and somebody else may have the question."""
@@ -189,7 +199,7 @@ class SqlStore:
         """The leases that are not over."""
         with self._reading() as connection:
             found = slots.live(connection)
-            asked = self._questions(connection, [name for name, *_ in found])
+            asked = self._asked(connection, [name for name, *_ in found])
             return [Lease(asked[name], who, token, until) for name, who, token, until in found]
 
     def checkpoint(self, save: Callable[[Path], object], *, keep: Collection[str]) -> str:
@@ -242,22 +252,22 @@ class SqlStore:
         known[commit.revision] = commit
         self._commits = known
 
-    def _fenced(self, facts: Iterable[Fact], now: Head, *, guarded: bool) -> Iterator[Fact]:
+    def _fenced(self, facts: Iterable[Fact], now: Head, writing: Writing, *, guarded: bool) -> Iterator[Fact]:
         """The facts, as long as this store may append them; the first time with its role before them."""
-        noted = False
+        free = self._epoch if self._claimed else self._epoch - 1
         for fact in facts:
             if guarded and not isinstance(fact, GUARDED):
                 raise InputError(f"a {type(fact).__name__} is not appended by an expected revision")
             if isinstance(fact, FENCED):
                 if self._access != "train":
                     raise StoreError(f"store {self.name} is open for answers only; it takes no new questions")
-                if now.epoch != self._epoch:
+                if now.epoch != free:
                     raise StoreError(
                         f"store {self.name} has another trainer by now (epoch {now.epoch}, this one has "
                         f"{self._epoch}); close this one"
                     )
-                if not (self._noted or noted):
-                    noted = True
+                if writing.epoch < self._epoch:
+                    writing.epoch = self._epoch
                     yield Role(role=TRAINER, holder=str(this_process()), epoch=self._epoch)
             yield fact
 
@@ -274,8 +284,13 @@ class SqlStore:
             for row in connection.execute(select(table).where(table.c.question.in_(some))):
                 fact = reading.checked_fact(kind, row, self.name)
                 found[fact.question] = fact  # type: ignore[attr-defined, assignment]
-        if len(found) < len(set(names)) and self._access == "read":
-            raise reading.missing(self.name, "Question", len(set(names)), len(found))
+        return found
+
+    def _asked(self, connection: Connection, names: Collection[str]) -> dict[str, Question]:
+        """The questions of leases: those are always there."""
+        found = self._questions(connection, names)
+        if len(found) < len(set(names)):
+            raise reading.missing(self.name, Question.__name__, len(set(names)), len(found))
         return found
 
     def _stored(self, connection: Connection, answers: Sequence[Answer]) -> Iterator[Answer]:
@@ -297,9 +312,7 @@ class SqlStore:
             )
         with self._writing() as connection:  # also proves now that the store can be written
             layout(connection, self.name)
-            if self._access == "train":
-                self._epoch = reading.read_head(connection, self.name, lock=True).epoch + 1
-                connection.execute(update(head).values(epoch=self._epoch))
+            self._epoch = reading.read_head(connection, self.name).epoch + 1
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
