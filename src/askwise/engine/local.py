@@ -16,8 +16,7 @@ from time import monotonic
 
 from askwise.engine import worker as workers
 from askwise.engine.contract import Found, Shard, Work
-from askwise.engine.failures import raised
-from askwise.engine.frames import unpack
+from askwise.engine.messages import raised, unpack
 from askwise.engine.threads import counted, threads
 from askwise.engine.worker import DONE, Worker, receive
 from askwise.errors import EngineError, InputError

@@ -19,9 +19,8 @@ import torch
 
 from askwise.engine import worker as workers
 from askwise.engine.contract import Found, Shard, Work
-from askwise.engine.failures import raised, told
-from askwise.engine.frames import pack, unpack
 from askwise.engine.local import cores
+from askwise.engine.messages import pack, raised, told, unpack
 from askwise.engine.ray_session import check_version, join, leave, ray, session
 from askwise.engine.threads import counted, threads
 from askwise.engine.worker import DONE, FAILED

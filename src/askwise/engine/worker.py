@@ -15,8 +15,7 @@ from typing import Any
 import torch
 
 from askwise.engine.contract import Shard, Work
-from askwise.engine.failures import told
-from askwise.engine.frames import pack
+from askwise.engine.messages import pack, told
 
 DONE, FAILED, ALIVE = b"+", b"-", b"."
 BEAT = 5.0  # seconds between two signs of life

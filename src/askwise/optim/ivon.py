@@ -10,9 +10,7 @@ from torch.nn import Parameter
 
 from askwise.errors import above_zero, at_least_zero, positive
 from askwise.optim.flipout import flipped
-from askwise.optim.options import check_betas, check_radius, rate
-from askwise.optim.placed import gradients, normal, placed
-from askwise.optim.samples import Samples
+from askwise.optim.sampling import Samples, check_betas, check_radius, gradients, normal, placed, rate
 from askwise.optim.squares import Layer
 
 

@@ -10,13 +10,11 @@ from torch.nn import Parameter
 
 from askwise.errors import InputError, above_zero, at_least_zero, choose, positive
 from askwise.math.fisher import probe
-from askwise.optim.averaged import AveragedAdam
+from askwise.optim.beside import AveragedAdam
 from askwise.optim.flipout import flipped
 from askwise.optim.layers import gaussian_layers, own_parameters
-from askwise.optim.options import NOISES, check_betas, check_radius, rate
-from askwise.optim.placed import gradients, normal, placed
 from askwise.optim.recording import Recording, recording
-from askwise.optim.samples import Samples
+from askwise.optim.sampling import NOISES, Samples, check_betas, check_radius, gradients, normal, placed, rate
 
 CURVATURES = ("gauss_newton", "squares")
 _FIRST_TAU = 0.1

@@ -1,7 +1,13 @@
-"""When the training loss falls no more, so that further epochs would bring nothing."""
+"""When a training ends before its last epoch: its loss no longer falls, or validation no longer improves."""
 
+import copy
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+
+from torch import nn
+
+from askwise.train.optimizer import Optimizer
 
 WINDOW = 10
 """Epochs over which a loss is averaged: minibatches, drawn weights and dropout all make noise."""
@@ -44,3 +50,37 @@ def last_epoch(
     watched = [name for name in _WATCHED if seen and name in seen[0]]
     done = watched and all(converged([terms[name] for terms in seen], fraction) for name in watched)
     return sooner if done else epochs
+
+
+class EarlyStop:
+    """Watches `loss()` after each epoch; `over` once it has not improved for `patience` epochs."""
+
+    def __init__(
+        self, network: nn.Module, optimizer: Optimizer, loss: Callable[[], float], *, patience: int
+    ) -> None:
+        self._network, self._optimizer, self._loss, self._patience = network, optimizer, loss, patience
+        self._lowest, self._waited = math.inf, 0
+        self._best = self._now()
+
+    @property
+    def over(self) -> bool:
+        """Whether the training should end."""
+        return self._waited >= self._patience
+
+    def check(self) -> float:
+        """The loss on the validation data; remembers the weights if it is the lowest so far."""
+        value = self._loss()
+        if value < self._lowest:
+            self._lowest, self._waited, self._best = value, 0, self._now()
+        else:
+            self._waited += 1
+        return value
+
+    def restore(self) -> None:
+        """Put the best weights back; an optimizer that learns deviations gets those of the same epoch."""
+        weights, state = self._best
+        self._network.load_state_dict(weights)
+        self._optimizer.load_state_dict(state)
+
+    def _now(self) -> tuple[dict[str, object], dict[str, object]]:
+        return copy.deepcopy((self._network.state_dict(), self._optimizer.state_dict()))

@@ -1,6 +1,31 @@
-"""How large an image is after the convolutions and poolings of a network."""
+"""What the networks share: activations, poolings, checked rates and sizes."""
 
-from askwise.errors import InputError, positive
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from askwise.errors import InputError, choose, positive
+
+_ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "softplus": nn.Softplus, "tanh": nn.Tanh}
+
+
+def activation_of(name: str) -> type[nn.Module]:
+    """The module of that name."""
+    return _ACTIVATIONS[choose("activation", name, _ACTIVATIONS)]
+
+
+def masked_mean(
+    vectors: Float[Tensor, "N length D"], there: Bool[Tensor, "N length"]
+) -> Float[Tensor, "N D"]:
+    """The mean over the tokens that are there; zeros for a text without any."""
+    weights = there.unsqueeze(2).to(vectors.dtype)
+    return (vectors * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1)
+
+
+def rate(dropout: float) -> float:
+    """The rate, if it is one."""
+    if not 0 <= dropout < 1:
+        raise InputError(f"dropout is a rate from 0 up to below 1, not {dropout}")
+    return dropout
 
 
 def after(size: int, *steps: tuple[str, int]) -> int:

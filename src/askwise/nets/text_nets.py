@@ -1,5 +1,6 @@
-"""An encoder of texts with random weights and no download, for examples and tests."""
+"""Networks on texts: a head that learns, and a tiny encoder for tests and demonstrations."""
 
+from collections import OrderedDict
 from collections.abc import Sequence
 
 import torch
@@ -7,9 +8,24 @@ from jaxtyping import Float, Int64
 from torch import Tensor, nn
 
 from askwise.errors import InputError, positive
-from askwise.nets.pooling import masked_mean
+from askwise.nets.parts import masked_mean, rate
 from askwise.nets.recipe import recorded
 from askwise.seeding import hashes
+
+
+@recorded
+def text_head(
+    *, features: int = 384, classes: int = 2, hidden: int = 256, dropout: float = 0.5
+) -> nn.Sequential:
+    """Two dense layers with dropout between them; features [N, features] to logits [N, classes]."""
+    return nn.Sequential(
+        OrderedDict(
+            dense1=nn.Linear(positive("features", features), positive("hidden", hidden)),
+            relu1=nn.ReLU(),
+            dropout1=nn.Dropout(rate(dropout)),
+            dense2=nn.Linear(hidden, positive("classes", classes)),
+        )
+    )
 
 
 class TinyEncoder(nn.Module):
