@@ -13,7 +13,7 @@ def states(out):
 def test_doctor_looks_at_the_machine(askwise):
     code, out, _ = askwise("doctor", "--json")
     assert code == 0
-    assert {"processor", "sqlite", "disk", "mount", "data digits", "data mnist"} <= states(out).keys()
+    assert {"processor", "sqlite", "disk", "mount", "extras", "data sets"} <= states(out).keys()
     assert "broken" not in states(out).values()
 
 

@@ -27,6 +27,11 @@ _WAIT = 30  # seconds that a writer waits for another
 
 POSTGRES = ("postgresql", "postgres", "postgresql+psycopg")
 
+SQLITE = sqlite3.sqlite_version
+"""The version of SQLite that this Python brings."""
+WAL_IS_SAFE = sqlite3.sqlite_version_info >= (3, 51, 3)
+"""Earlier ones can corrupt a WAL that is reset while another connection writes."""
+
 
 def is_url(target: str | Path) -> bool:
     """Whether a store is named by the address of a server."""
