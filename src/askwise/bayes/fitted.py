@@ -3,7 +3,6 @@
 import copy
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +20,7 @@ from askwise.bayes.posteriors import Posterior, as_posterior
 from askwise.bayes.posteriors.gaussian_weights import learned_by
 from askwise.bayes.program.build import Program
 from askwise.errors import AskwiseError, CorruptError, InputError, above_zero, choose
+from askwise.files import write_whole
 from askwise.tasks import TASKS, Task, named
 from askwise.train import History
 
@@ -110,9 +110,9 @@ class Fitted:
             _RECORD: json.dumps(record, indent=1).encode(),
         }
         for name, content in files.items():
-            _write(home / name, content)
+            write_whole(home / name, content)
         sums = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
-        _write(home / _MANIFEST, json.dumps(sums, indent=1).encode())
+        write_whole(home / _MANIFEST, json.dumps(sums, indent=1).encode())
 
 
 def as_network(network: object) -> nn.Module:
@@ -227,13 +227,3 @@ def _refuse_other(network: nn.Module, tensors: Mapping[str, Tensor], home: Path)
                 f"{home} was saved from another network: {name} is {saved or 'absent'} there "
                 f"and {found.get(name) or 'absent'} here"
             )
-
-
-def _write(path: Path, content: bytes) -> None:
-    """The file, whole and on the disk, or not there at all."""
-    draft = path.with_suffix(path.suffix + ".part")
-    with draft.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)

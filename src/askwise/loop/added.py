@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from askwise.errors import CorruptError, StoreError
+from askwise.files import sync
 from askwise.pool import Pool, arrays
 from askwise.store.contract import Store
 
@@ -31,9 +31,9 @@ def keep_added(store: Store, pool: Pool, ids: Sequence[str]) -> None:
         record = {"ids": good, "sha256": _digest(draft / _ITEMS)}
         (draft / _IDS).write_text(json.dumps(record), encoding="utf-8")
         for path in (draft / _ITEMS, draft / _IDS, draft):
-            _sync(path)
+            sync(path)
         draft.rename(home / f"{sum(1 for _ in _parts(home)):04d}")
-        _sync(home)
+        sync(home)
     except OSError as error:
         raise StoreError(f"the items cannot be kept in {home}: {error.strerror or error}") from error
 
@@ -79,11 +79,3 @@ def _parts(home: Path) -> list[Path]:
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -13,21 +13,7 @@ from askwise.nets.recipe import recorded
 def gal_cnn(*, channels: int = 1, size: int = 28, classes: int = 10) -> nn.Sequential:
     """Two convolutions of 32 filters and two dense layers; images [N, channels, size, size] to logits."""
     side = after(size, ("conv", 4), ("conv", 4), ("pool", 2))
-    return nn.Sequential(
-        OrderedDict(
-            conv1=nn.Conv2d(positive("channels", channels), 32, kernel_size=4),
-            relu1=nn.ReLU(),
-            conv2=nn.Conv2d(32, 32, kernel_size=4),
-            pool=nn.MaxPool2d(2),
-            relu2=nn.ReLU(),  # the same numbers as before the pooling, on a quarter of them
-            dropout1=nn.Dropout(0.25),
-            flatten=nn.Flatten(),
-            dense1=nn.Linear(32 * side * side, 128),
-            relu3=nn.ReLU(),
-            dropout2=nn.Dropout(0.5),
-            dense2=nn.Linear(128, positive("classes", classes)),
-        )
-    )
+    return _two_convolutions(channels, classes, side=side, kernel_size=4)
 
 
 @recorded
@@ -59,22 +45,7 @@ def digits_cnn(*, channels: int = 1, size: int = 8, classes: int = 10) -> nn.Seq
 
     Unpadded 4 x 4 kernels shrink 8 x 8 to a single pixel before the dense layers; these leave 4 x 4.
     """
-    side = after(size, ("pool", 2))
-    return nn.Sequential(
-        OrderedDict(
-            conv1=nn.Conv2d(positive("channels", channels), 32, kernel_size=3, padding=1),
-            relu1=nn.ReLU(),
-            conv2=nn.Conv2d(32, 32, kernel_size=3, padding=1),
-            pool=nn.MaxPool2d(2),
-            relu2=nn.ReLU(),
-            dropout1=nn.Dropout(0.25),
-            flatten=nn.Flatten(),
-            dense1=nn.Linear(32 * side * side, 128),
-            relu3=nn.ReLU(),
-            dropout2=nn.Dropout(0.5),
-            dense2=nn.Linear(128, positive("classes", classes)),
-        )
-    )
+    return _two_convolutions(channels, classes, side=after(size, ("pool", 2)), kernel_size=3, padding=1)
 
 
 @recorded
@@ -112,3 +83,24 @@ def lenet5(
         dense3=nn.Linear(84, positive("classes", classes)),
     )
     return nn.Sequential(OrderedDict((k, m) for k, m in stages.items() if dropped or "dropout" not in k))
+
+
+def _two_convolutions(
+    channels: int, classes: int, *, side: int, kernel_size: int, padding: int = 0
+) -> nn.Sequential:
+    """Two convolutions of 32 filters, a pooling and two dense layers, with Gal's dropout."""
+    return nn.Sequential(
+        OrderedDict(
+            conv1=nn.Conv2d(positive("channels", channels), 32, kernel_size=kernel_size, padding=padding),
+            relu1=nn.ReLU(),
+            conv2=nn.Conv2d(32, 32, kernel_size=kernel_size, padding=padding),
+            pool=nn.MaxPool2d(2),
+            relu2=nn.ReLU(),  # the same numbers as before the pooling, on a quarter of them
+            dropout1=nn.Dropout(0.25),
+            flatten=nn.Flatten(),
+            dense1=nn.Linear(32 * side * side, 128),
+            relu3=nn.ReLU(),
+            dropout2=nn.Dropout(0.5),
+            dense2=nn.Linear(128, positive("classes", classes)),
+        )
+    )

@@ -1,11 +1,12 @@
 """Folders of weights beside a store, named by their digest: complete, or not there at all."""
 
-import os
 import shutil
 from collections.abc import Callable, Collection
 from hashlib import sha256
 from pathlib import Path
 from uuid import uuid4
+
+from askwise.files import sync
 
 _PREFIX, _OLD, _DRAFT = "model-", "round-", ".part-"
 _DIGITS = 32  # of the digest
@@ -17,20 +18,20 @@ def write(folder: Path, save: Callable[[Path], object], on_write: Callable[[str]
     Nobody overwrites a checkpoint that is in use: the name says what is inside.
     """
     folder.mkdir(exist_ok=True)
-    _sync(folder.parent)
+    sync(folder.parent)
     draft = folder / f"{_DRAFT}{uuid4().hex}"
     on_write("before checkpoint")
     try:
         save(draft)
         on_write("within checkpoint")
         for path in [*draft.rglob("*"), draft]:
-            _sync(path)
+            sync(path)
         name = f"{_PREFIX}{digest(draft)[:_DIGITS]}"
         if (folder / name).is_dir() and digest(folder / name) != digest(draft):
             shutil.rmtree(folder / name)  # damaged on the disk: the draft is what it was
         if not (folder / name).exists():
             draft.rename(folder / name)
-        _sync(folder)
+        sync(folder)
     finally:
         if draft.exists():
             shutil.rmtree(draft)
@@ -53,11 +54,3 @@ def digest(folder: Path) -> str:
         total.update(f"{path.relative_to(folder).as_posix()} {len(content)}\n".encode())
         total.update(content)
     return total.hexdigest()
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
