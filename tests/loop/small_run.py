@@ -11,6 +11,7 @@ from askwise.bayes.posteriors import bbb, mc_dropout, point
 from askwise.loop.learner import Learner
 from askwise.pool import arrays
 from askwise.store.facts import Answer, Asked, Question, Round, Snapshot
+from askwise.store.ledger import Ledger
 from askwise.store.sql import SqlStore
 from askwise.train import Training
 
@@ -75,3 +76,8 @@ def in_child(action) -> int:
         finally:
             os._exit(code)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def ledger(run: Learner) -> Ledger:
+    """Where every item stands, by the facts alone."""
+    return Ledger(run.store).refresh()

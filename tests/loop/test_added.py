@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from small_run import IDS, POINTS, TRUTH, learner, outcome, pool
+from small_run import IDS, POINTS, TRUTH, learner, ledger, outcome, pool
 
 from askwise.errors import CorruptError
 from askwise.pool import arrays
@@ -32,7 +32,7 @@ def test_an_added_item_that_cannot_be_read_is_quarantined_and_the_others_last(fo
         assert run.status().counts.items == 24
     with learner(folder / "run.db", pool=pool(POINTS[:20], IDS[:20])) as run:
         assert run.status().counts.items == 24
-        assert set(run._setting.ledger.quarantined) == {IDS[21]}
+        assert set(ledger(run).quarantined) == {IDS[21]}
 
 
 @pytest.mark.parametrize("name", ["items.npy", "ids.json"])

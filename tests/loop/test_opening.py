@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_run import CLASSES, IDS, LABELS, POINTS, TRUTH, learner, pool
+from small_run import CLASSES, IDS, LABELS, POINTS, TRUTH, learner, ledger, pool
 from torch import nn
 
 from askwise.errors import InputError
@@ -20,10 +20,10 @@ def test_a_pool_grows_while_it_runs_and_missing_items_are_quarantined_until_they
         assert run.add(arrays(POINTS[20:30], ids=IDS[20:30])) == IDS[20:30]
         assert run.status().counts.items == 30
     with learner(folder / "run.db", pool=pool(POINTS[5:40], IDS[5:40])) as run:
-        assert set(run._setting.ledger.quarantined) == set(IDS[:5])
+        assert set(ledger(run).quarantined) == set(IDS[:5])
         assert run.status().counts.items == 40
     with learner(folder / "run.db") as run:
-        assert not run._setting.ledger.quarantined
+        assert not ledger(run).quarantined
         assert run.status().counts.items == 40
 
 
@@ -51,7 +51,7 @@ def test_a_status_can_be_read_from_the_store_alone(folder):
         run.ask()
         own = run.status()
         reader = SqlStore(folder / "run.db", access="read")
-        assert status(reader) == own.__class__(**own.__dict__)
+        assert status(reader) == own
         reader.close()
     assert own.next == "wait for 4 answers"
 
@@ -62,7 +62,7 @@ def test_a_larger_budget_goes_on_and_a_new_class_may_be_added_at_the_end(folder)
     wider = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Dropout(0.2), nn.Linear(8, 4))
     more = {"network": wider, "classes": [*CLASSES, "grey"], "budget": 13, "select": "top_k"}
     with learner(folder / "run.db", **more) as run:
-        run.tell({next(iter(run._setting.ledger.labels)): "grey"})
+        run.tell({next(iter(ledger(run).labels)): "grey"})
         run.run(oracle=TRUTH)
         assert run.rounds()[-1].labels == 13
         assert run.status().plan.budget == 13
@@ -91,7 +91,7 @@ def test_a_renamed_class_keeps_its_labels(folder):
     with pytest.raises(InputError, match="has the classes red, lime, blue"):
         learner(folder / "run.db")
     with learner(folder / "run.db", classes=["red", "lime", "blue"], test=None) as run:
-        assert run._setting.ledger.labels == {name: 1}
+        assert ledger(run).labels == {name: 1}
 
 
 BAD = {

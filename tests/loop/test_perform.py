@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from small_run import CLASSES, HELD, IDS, POINTS, TRUTH, learner, pool
+from small_run import CLASSES, HELD, IDS, POINTS, TRUTH, learner, ledger, pool
 from torch import nn
 
 from askwise.bayes.posteriors import POSTERIORS
@@ -34,10 +34,10 @@ def test_the_labels_are_written_down_before_they_are_trained_on(monkeypatch):
     monkeypatch.setattr("askwise.loop.models.fit", no_training)
     with pytest.raises(RuntimeError):
         run.ask()
-    [snapshot] = run._setting.store.facts(Snapshot)
+    [snapshot] = run.store.facts(Snapshot)
     assert (snapshot.round, snapshot.count) == (1, 4)
     monkeypatch.undo()
-    run.tell(dict.fromkeys(list(run._setting.ledger.labels)[:1], SKIP))
+    run.tell(dict.fromkeys(list(ledger(run).labels)[:1], SKIP))
     run.ask()
     first, second = run.rounds()
     assert (first.labels, second.labels) == (4, 3)  # the interrupted round first, as it would have been
@@ -51,7 +51,7 @@ def test_a_labelled_item_that_goes_bad_is_left_out_of_training_and_its_label_is_
     source[IDS.index(first[0].id)] = np.nan
     run.ask()
     assert run.rounds()[0].labels == 3
-    assert run._setting.ledger.history(first[0].id)[0].label is not None
+    assert ledger(run).history(first[0].id)[0].label is not None
     source[IDS.index(first[0].id)] = 1.0
     assert run.retry() == [first[0].id]
     assert run.status().counts.labelled == 4

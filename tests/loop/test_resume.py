@@ -188,7 +188,7 @@ def test_other_conditions_continue_as_a_noted_segment_and_exact_refuses_by_name(
         assert run.status().segments == 2
     with learner(path, exact=True) as run:
         assert run.status().segments == 2
-        segment = run._setting.store.facts(Segment)[-1]
+        segment = run.store.facts(Segment)[-1]
     assert (segment.changed, segment.conditions["threads"]) == (["threads"], 77)
     assert {"torch", "cpu", "inner_batch", "device", "network"} <= set(segment.conditions)
 
@@ -241,7 +241,7 @@ def test_restoring_a_model_leaves_the_given_network_alone(folder):
     own = network()
     before = {name: value.clone() for name, value in own.state_dict().items()}
     with learner(path, network=own) as run:
-        run.predict(run._setting.pool.read(IDS[:2]).inputs)
+        run.predict(IDS[:2])
     assert all(value.equal(before[name]) for name, value in own.state_dict().items())
 
 

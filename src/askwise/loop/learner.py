@@ -176,6 +176,11 @@ class Learner:
         return loop.run(self._setting, answers, on_action=on_action)
 
     @property
+    def store(self) -> Store:
+        """Where the facts of the run are kept: questions, answers, rounds."""
+        return self._setting.store
+
+    @property
     def fitted(self) -> Fitted:
         """The current model: that of the last round."""
         return self._latest()[1]
