@@ -75,7 +75,7 @@ class Job:
         return max(lr, min(_FASTEST, _TIMES * lr, 2 * _TRAVEL / self.course.steps))
 
     def epochs(self, steps: int) -> int:
-        """The number of epochs that make so many steps."""
+        """Number of epochs that hold `steps` optimiser steps."""
         return math.ceil(steps / self.course.steps_per_epoch)
 
     def optimizer(

@@ -24,7 +24,7 @@ def check_betas(betas: Sequence[float]) -> tuple[float, float]:
 def rate(step: int, *, beta: float, take_in: int | None) -> float:
     """How far an average of curvatures goes towards the newest at a step, the first of which is 1.
 
-    It is 1 - beta; or, where the curvature is taken in over so many first steps, a share of one in each
+    It is 1 - beta; or, where the curvature is taken in over the first `take_in` steps, a share of one in each
     of them, and afterwards what makes the average remember a tenth of all steps so far. An average at a
     constant rate would never forget the curvature of bad first weights where that of the last is tiny.
     """

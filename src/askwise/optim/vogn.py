@@ -29,7 +29,7 @@ class VOGN(torch.optim.Optimizer):
         s  <- (1 - tau r) s + r h
         mu <- mu - lr momentum(g + d mu) / (s' + d + damping)
     s starts at zero, so q starts as the prior and takes the curvature in over the first 1 / r steps: a
-    training is several times as long. With `take_in` r is 1 / take_in over so many first steps, and
+    training is several times as long. With `take_in` r is 1 / take_in over the first `take_in` steps, and
     afterwards what makes s remember the last tenth of the steps so far. s' is s without its start, as in
     Adam. The first gradients are taken at the means.
 

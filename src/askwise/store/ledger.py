@@ -1,4 +1,4 @@
-"""Where every item stands, folded from the facts; read again, it takes in only what is new."""
+"""Status of every item, updated incrementally from the facts."""
 
 import threading
 
