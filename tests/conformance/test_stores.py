@@ -11,6 +11,7 @@ from askwise.store import Store, open_store
 from askwise.store.contract import Places
 from askwise.store.facts import (
     FACTS,
+    About,
     Annotator,
     Answer,
     Asked,
@@ -118,6 +119,7 @@ def test_facts_come_back_as_they_went_in_and_in_order(store):
         assert {fact.revision for fact in found} == {revision}
         for old, new in zip(wanted, found, strict=True):
             given = {"question": new.question} if kind is Question else {}
+            given |= {"nth": new.nth} if issubclass(kind, About) else {}
             assert replace(new, seq=0, revision=0) == replace(old, **given)
     mixed = store.facts(*FACTS)
     assert [fact.seq for fact in mixed] == sorted({fact.seq for fact in mixed})
@@ -209,8 +211,14 @@ def test_places_follow_every_fact_and_the_policy(store):
     assert store.places() == Places(open=4)
     store.append([Resolution(id="b", verdict="label", label=1)])
     assert store.places() == Places(open=3, labelled=1)
-    assert [type(fact) for fact in store.history("bx")["b"]] == [Question, Answer, Answer, Resolution]
-    assert list(store.history("xyz")) == []
+    late = store.touched(store.revision - 1)
+    assert [(type(fact), fact.nth) for fact in late["b"]] == [
+        (Question, 0),
+        (Answer, 1),
+        (Answer, 2),
+        (Resolution, 3),
+    ]
+    assert (list(late), store.touched(store.revision)) == (["b"], {})
 
 
 def test_a_fact_on_condition_is_refused_when_anything_came_between(store):

@@ -72,8 +72,8 @@ def sound(tmp_path_factory):
 def everything(path: Path):
     store = SqlStore(path, access="read")
     try:
-        ids = [f"item-{number:04d}" for number in range(0, 200, 7)]
-        return store.facts(*FACTS), list(store.ids()), store.count(), store.places(), store.history(ids)
+        late = {since: store.touched(since) for since in (3, 30, 66)}
+        return store.facts(*FACTS), list(store.ids()), store.count(), store.places(), late
     finally:
         store.close()
 

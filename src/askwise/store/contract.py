@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar, runtime_checkable
 
-from askwise.store.facts import Answer, Fact, Question
+from askwise.store.facts import About, Answer, Fact, Question
 
 F = TypeVar("F", bound=Fact)
 
@@ -72,8 +72,8 @@ class Store(Protocol):
     def facts(self, *kinds: type[F], since: int = 0) -> list[F]:
         """All facts of these kinds with a revision above `since`, in the order they were appended."""
 
-    def history(self, ids: Collection[str]) -> dict[str, list[Fact]]:
-        """What decides where each of these items stands (`ABOUT`), in order; the others are left out."""
+    def touched(self, since: int) -> dict[str, list[About]]:
+        """All that decides where an item stands, for each one that something happened to after a revision."""
 
     def ids(self) -> Iterator[str]:
         """The id of every item, without holding them all, and without keeping a writer out."""

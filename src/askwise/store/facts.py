@@ -43,6 +43,14 @@ class Fact:
 
 
 @dataclass(frozen=True, kw_only=True)
+class About(Fact):
+    """What decides where an item stands; `nth` counts such facts about it, so that a hidden one is missed."""
+
+    id: str
+    nth: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
 class Item(Fact):
     """An item that may be asked about."""
 
@@ -58,10 +66,9 @@ class Group(Fact):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Quarantine(Fact):
+class Quarantine(About):
     """An item that cannot be read, and why; no reason means that it can be read again."""
 
-    id: str
     reason: str | None
 
 
@@ -122,14 +129,13 @@ class Role(Fact):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Question(Fact):
+class Question(About):
     """An item that was asked: by which model (round), how strongly (score), and what it would guess.
 
     `question` is the question's own id, given by the store if it is empty; `needed` is how many
     answers it wants. Of `kind` learn it is trained on, test and check it is not.
     """
 
-    id: str
     round: int
     rank: int
     score: float | None = None
@@ -140,14 +146,13 @@ class Question(Fact):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer(Fact):
+class Answer(About):
     """What one annotator said about an item; every answer is kept.
 
     `key` names the act of answering: the same (item, question, annotator, key) again is the same
     answer, not a second one. An answer to no question has an empty `question`.
     """
 
-    id: str
     key: str
     verdict: str
     """`label`, `skip`, `cannot_tell` or `retract`."""
@@ -164,10 +169,9 @@ class Answer(Fact):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Resolution(Fact):
+class Resolution(About):
     """What holds for an item in spite of its answers, by whose word and from which of them (their seq)."""
 
-    id: str
     verdict: str
     label: Label | None = None
     annotator: str = ""

@@ -2,21 +2,21 @@
 
 import threading
 
+from askwise.errors import CorruptError
 from askwise.store.contract import Places, Store
-from askwise.store.facts import ABOUT, Answer, Fact, Policy, Question
+from askwise.store.facts import ABOUT, About, Answer, Policy, Question
 from askwise.store.labels import Label
 from askwise.store.standing import UNLABELLED, Standing, standing
 
 
 def changed_since(store: Store, revision: int) -> int:
     """How many labels are not what they were at a revision; it reads only what is about these items."""
-    new = store.facts(*ABOUT, Policy, since=revision)
-    if any(isinstance(fact, Policy) for fact in new):
-        return Ledger(store).refresh().changed_since(revision)
     policies = store.facts(Policy)
+    if policies and policies[-1].revision > revision:
+        return Ledger(store).refresh().changed_since(revision)
     policy = policies[-1].policy if policies else "latest"
     changed = 0
-    for history in store.history({fact.id for fact in new}).values():  # type: ignore[attr-defined]
+    for history in store.touched(revision).values():
         past = [fact for fact in history if fact.revision <= revision]
         before = standing(past, policy).label if past else None
         changed += before != standing(history, policy).label
@@ -39,7 +39,7 @@ class Ledger:
         self.skipped: dict[str, str] = {}
         self.quarantined: dict[str, str] = {}
         self._standing: dict[str, Standing] = {}
-        self._history: dict[str, list[Fact]] = {}
+        self._history: dict[str, list[About]] = {}
         self._touched: list[tuple[int, str]] = []  # in the order of their revisions
         self._policies: list[Policy] = []
 
@@ -51,9 +51,15 @@ class Ledger:
             policies = [fact for fact in new if isinstance(fact, Policy)]
             for fact in new:
                 self.revision = max(self.revision, fact.revision)
-                if isinstance(fact, ABOUT):
-                    name: str = fact.id
-                    self._history.setdefault(name, []).append(fact)
+                if isinstance(fact, About):
+                    name = fact.id
+                    past = self._history.setdefault(name, [])
+                    if fact.nth != len(past):
+                        raise CorruptError(
+                            f"store {self._store.name} is damaged: facts about item {name!r} were hidden "
+                            f"when revision {fact.revision} was written"
+                        )
+                    past.append(fact)
                     self._touched.append((fact.revision, name))
                     touched[name] = None
             self._policies += policies

@@ -3,6 +3,7 @@
 import threading
 import time
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from heapq import merge
@@ -11,7 +12,7 @@ from secrets import token_hex
 
 from askwise.errors import InputError, StaleError, StoreError
 from askwise.store.contract import F, Lease, Places
-from askwise.store.facts import ABOUT, GUARDED, ONCE, Answer, Fact, Item, Policy, Question
+from askwise.store.facts import ABOUT, GUARDED, ONCE, About, Answer, Fact, Item, Policy, Question
 from askwise.store.standing import standing, tally
 
 
@@ -39,7 +40,7 @@ class MemoryStore:
         self._seq = 0
         self._facts: dict[type[Fact], list[Fact]] = {}
         self._once: dict[tuple[object, ...], Fact] = {}
-        self._about: dict[str, list[Fact]] = {}
+        self._about: dict[str, list[About]] = {}
         self._places: dict[str, str] = {}
         self._slots: list[_Slot] = []
         self._lock = threading.RLock()
@@ -73,10 +74,10 @@ class MemoryStore:
                 lists.append(known[bisect_right(known, since, key=lambda fact: fact.revision) :])
         return list(merge(*lists, key=lambda fact: fact.seq))  # type: ignore[arg-type]
 
-    def history(self, ids: Collection[str]) -> dict[str, list[Fact]]:
-        """What decides where each of these items stands, in order; items without it are left out."""
+    def touched(self, since: int) -> dict[str, list[About]]:
+        """All that decides where an item stands, for each one that something happened to after a revision."""
         with self._lock:
-            return {name: list(self._about[name]) for name in ids if name in self._about}
+            return {fact.id: list(self._about[fact.id]) for fact in self.facts(*ABOUT, since=since)}
 
     def ids(self) -> Iterator[str]:
         """The id of every item."""
@@ -147,12 +148,16 @@ class MemoryStore:
 
     def _add(self, facts: list[Fact], *, guarded: bool = False) -> None:
         new: list[Fact] = []
+        met: Counter[str] = Counter()
         for place, fact in enumerate(facts, self._seq + 1):
             if guarded and not isinstance(fact, GUARDED):
                 raise InputError(f"a {type(fact).__name__} is not appended by an expected revision")
             stored = replace(fact, revision=self.revision + 1, seq=place)
             if isinstance(stored, Question) and not stored.question:
                 stored = replace(stored, question=f"q{place}")
+            if isinstance(stored, About):
+                stored = replace(stored, nth=len(self._about.get(stored.id, [])) + met[stored.id])
+                met[stored.id] += 1
             new.append(stored)
         marks = [(mark, fact) for fact in new for mark in _marks(fact)]
         if len(dict(marks)) < len(marks) or any(mark in self._once for mark, _ in marks):
@@ -160,7 +165,7 @@ class MemoryStore:
         self._once.update(marks)
         for fact in new:
             self._facts.setdefault(type(fact), []).append(fact)
-            if isinstance(fact, ABOUT):
+            if isinstance(fact, About):
                 self._about.setdefault(fact.id, []).append(fact)
             self._follow(fact)
         self._seq += len(new)

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, and_, select
 
 from askwise.errors import CorruptError
 from askwise.store.chain import START, commit_sum, row_sum
-from askwise.store.facts import ABOUT, Fact, Item
+from askwise.store.facts import ABOUT, About, Fact, Item
 from askwise.store.rows import KINDS, Kind
 from askwise.store.sql.schema import TABLES, commits, head
 
@@ -123,9 +123,9 @@ def page_of_ids(connection: Connection, name: str, *, above: int, upto: int, mos
 
 def about(
     connection: Connection, ids: Collection[str], name: str, counts: dict[str, int]
-) -> dict[str, list[Fact]]:
-    """What decides where each of these items stands, in order."""
-    found: dict[str, list[Fact]] = {}
+) -> dict[str, list[About]]:
+    """What decides where each of these items stands, in order and without a gap."""
+    found: dict[str, list[About]] = {}
     for kind in ABOUT:
         if not counts.get(kind.__name__):
             continue
@@ -133,10 +133,22 @@ def about(
         for some in chunks(ids, _MANY):
             for row in connection.execute(select(table).where(table.c.id.in_(some))):
                 fact = checked_fact(layout, row, name)
-                found.setdefault(fact.id, []).append(fact)  # type: ignore[attr-defined]
-    for history in found.values():
+                if isinstance(fact, About):
+                    found.setdefault(fact.id, []).append(fact)
+    for identity, history in found.items():
         history.sort(key=lambda fact: fact.seq)
+        unbroken(identity, history, name)
     return found
+
+
+def unbroken(identity: str, history: Sequence[About], name: str, *, wanted: int | None = None) -> None:
+    """Nothing, or an error if a fact about an item is hidden: an index has no sums, and may be damaged."""
+    nths = [fact.nth for fact in history]
+    if nths != list(range(len(nths) if wanted is None else wanted)):
+        raise CorruptError(
+            f"store {name} is damaged: facts about item {identity!r} are hidden, the last one found is of "
+            f"revision {history[-1].revision if history else 0}; {_mend(name)}"
+        )
 
 
 def chunks(values: Iterable[Any], size: int) -> Iterator[list[Any]]:

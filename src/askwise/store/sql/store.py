@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, select
 from askwise.errors import InputError, StaleError, StoreError
 from askwise.store import checkpoints
 from askwise.store.contract import F, Lease, Places
-from askwise.store.facts import FENCED, GUARDED, TRAINER, Answer, Fact, Item, Question, Role
+from askwise.store.facts import ABOUT, FENCED, GUARDED, TRAINER, About, Answer, Fact, Item, Question, Role
 from askwise.store.lock import Lock, one_name, this_process
 from askwise.store.rows import KINDS
 from askwise.store.sql import connecting, reading, slots
@@ -144,11 +144,21 @@ class SqlStore:
             self._few[kind] = found
         return list(found)
 
-    def history(self, ids: Collection[str]) -> dict[str, list[Fact]]:
-        """What decides where each of these items stands, in order; items without it are left out."""
+    def touched(self, since: int) -> dict[str, list[About]]:
+        """All that decides where an item stands, for each one that something happened to after a revision."""
+        now = self._head().commit
+        last: dict[str, About] = {}
+        for kind in ABOUT:
+            for fact in self._every(kind, since, now):
+                if isinstance(fact, About) and (fact.id not in last or last[fact.id].seq < fact.seq):
+                    last[fact.id] = fact
         with self._reading() as connection:
-            now = reading.read_head(connection, self.name)
-            return reading.about(connection, ids, self.name, now.commit.counts())
+            found = reading.about(connection, last, self.name, now.counts())
+        for identity, fact in last.items():
+            known = [one for one in found.get(identity, []) if one.seq <= now.last]
+            reading.unbroken(identity, known, self.name, wanted=fact.nth + 1)
+            found[identity] = known
+        return found
 
     def ids(self) -> Iterator[str]:
         """The id of every item, without holding them all, and without keeping a writer out."""

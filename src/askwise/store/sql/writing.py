@@ -9,7 +9,7 @@ from hashlib import sha256
 from sqlalchemy import Connection, select, update
 
 from askwise.store.chain import row_sum
-from askwise.store.facts import ABOUT, Answer, Fact, Item, Policy, Quarantine, Question
+from askwise.store.facts import ABOUT, About, Answer, Fact, Item, Policy, Quarantine, Question
 from askwise.store.rows import KINDS
 from askwise.store.sql import slots
 from askwise.store.sql.reading import Commit, Head, about, chunks, page
@@ -44,8 +44,7 @@ class Writing:
             if not keep and all(type(fact) is Item for fact in some):
                 self._add_items(some)
                 continue
-            placed = [self._placed(fact, keep) for fact in some]
-            self._count(placed)
+            placed = self._numbered([self._placed(fact, keep) for fact in some])
             sums: dict[int, bytes] = {}
             for kind in dict.fromkeys(map(type, placed)):
                 layout = KINDS[kind]
@@ -99,24 +98,30 @@ class Writing:
         own = {"question": f"q{self._last}"} if isinstance(fact, Question) and not fact.question else {}
         return replace(fact, seq=self._last, revision=self._revision, **own)
 
-    def _count(self, facts: Collection[Fact]) -> None:
-        """Note how many items change their place."""
+    def _numbered(self, facts: list[Fact]) -> list[Fact]:
+        """The facts with their place among those about the same item; items that move are counted."""
         if any(isinstance(fact, Policy) for fact in facts):
             self._recount = True
-        if self._recount:
-            return
-        touched: dict[str, list[Fact]] = {}
+        touched: dict[str, list[About]] = {}
         for fact in facts:
-            if isinstance(fact, ABOUT):
-                touched.setdefault(fact.id, []).append(fact)
+            if isinstance(fact, About):
+                touched.setdefault(fact.id, [])
         if not touched:
-            return
-        policy = self._policy_now()
+            return facts
         before = about(self._connection, touched, self._name, self._counts)
-        for name, new in touched.items():
-            past = before.get(name, [])
-            self._move(standing(past, policy).place if past else "", -1)
-            self._move(standing([*past, *new], policy).place, 1)
+        found: list[Fact] = []
+        for fact in facts:
+            if isinstance(fact, About):
+                fact = replace(fact, nth=len(before.get(fact.id, [])) + len(touched[fact.id]))
+                touched[fact.id].append(fact)
+            found.append(fact)
+        if not self._recount:
+            policy = self._policy_now()
+            for name, new in touched.items():
+                past = before.get(name, [])
+                self._move(standing(past, policy).place if past else "", -1)
+                self._move(standing([*past, *new], policy).place, 1)
+        return found
 
     def _move(self, place: str, by: int) -> None:
         if place in _PLACES:
