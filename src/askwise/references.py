@@ -4,7 +4,6 @@ import importlib
 import importlib.util
 import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from askwise.errors import InputError
@@ -33,7 +32,7 @@ def imported(reference: str, *, what: str, folder: Path | None = None) -> Any:
     return found
 
 
-def _module(name: str, what: str, folder: Path | None) -> ModuleType:
+def _module(name: str, what: str, folder: Path | None) -> Any:
     file = (folder or Path()) / f"{name.replace('.', '/')}.py"
     try:
         if not file.is_file():

@@ -7,7 +7,7 @@ from tiny_plan import write_plan
 
 import askwise as aw
 
-COMMANDS = ["demo", "run", "status", "report", "compare", "data", "plan", "doctor", "version"]
+COMMANDS = ["demo", "run", "status", "report", "compare", "data", "plan", "doctor", "encoders"]
 
 
 def test_help_names_every_command_and_loads_no_torch():
@@ -33,7 +33,7 @@ def test_every_help_is_printed_with_exit_code_0(askwise, arguments, monkeypatch)
 
 
 def test_version_is_that_of_the_package(askwise):
-    assert askwise("version") == (0, f"{aw.__version__}\n", "")
+    assert askwise("--version") == (0, f"{aw.__version__}\n", "")
 
 
 BAD = {

@@ -58,6 +58,7 @@ EVERY = {
         rows(6), (4,), {"network": mlp(6, 2, hidden=(8,), dropout=0.3), "outputs": 2, "log_variance": -1.0}
     ),
     "lenet5": Small(images(1, 32, 32), (7,), {"classes": 7}),
+    "linear": Small(rows(12), (7,), {"features": 12, "classes": 7}),
     "mlp": Small(rows(12), (7,), {"features": 12, "classes": 7, "dropout": 0.1}),
     "nin": Small(images(3, 8, 8), (7,), {"size": 8, "classes": 7}),
     "segnet_basic": Small(images(3, 18, 22), (7, 18, 22), {"classes": 7, "width": 4}),

@@ -26,7 +26,7 @@ def test_numbers_in_jsonl_are_classes_named_by_numbers(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("id,lable\na,cat\n", "unknown column of .*'label'; did you mean 'lable'"),
+        ("id,lable\na,cat\n", "has the columns id, lable, and none that names the label; call it 'label'"),
         ("id,label\na,cat\nb,dog\na,dog\n", "gives item 'a' two labels, on lines 2 and 4; keep one"),
         ("id,label\na,cta\n", "line 2: the label of 'a' is 'cta', which is no class; did you mean 'cat'"),
         ("id,label\na,cat,extra\n", "line 2 has 3 cells, and the header 2; mend the line"),
@@ -49,3 +49,50 @@ def test_labels_known_in_advance_are_those_of_files_and_simulations(tmp_path):
     assert known_labels(open_oracle(tmp_path / "l.csv", classes=classes)) == {"a": "cat"}
     assert known_labels(open_oracle({"a": "dog"}, classes=classes)) == {"a": "dog"}
     assert known_labels(open_oracle(lambda question: "cat", classes=classes)) is None
+
+
+POOL = {"a/cat1.jpg": "a/cat1.jpg", "cat1.jpg": "a/cat1.jpg", "b/dog.jpg": "b/dog.jpg", 1: "b/dog.jpg"}
+
+
+def find(key):
+    if key not in POOL:
+        raise InputError(f"the pool has no item {key!r} (the nearest is 'cat1.jpg'); tell answers by ids")
+    return POOL[key]
+
+
+@pytest.mark.parametrize(
+    "text", ["file;class\ncat1.jpg;cat\n", "Image\tTarget\ncat1.jpg\tcat\n", "path|y\na/cat1.jpg|cat\n"]
+)
+def test_columns_and_separators_are_those_that_people_use(text, tmp_path):
+    (tmp_path / "l.csv").write_text(text)
+    assert File(tmp_path / "l.csv", classes=["cat", "dog"], find=find).labels == {"a/cat1.jpg": "cat"}
+
+
+def test_rows_are_numbers_of_the_array(tmp_path):
+    (tmp_path / "l.csv").write_text("row,label\n1,dog\n")
+    assert File(tmp_path / "l.csv", classes=["cat", "dog"], find=find).labels == {"b/dog.jpg": "dog"}
+
+
+def test_lines_that_match_nothing_are_reported_with_the_nearest(tmp_path):
+    (tmp_path / "l.csv").write_text("id,label\ncat1.jpg,cat\ncat2.jpg,cat\n")
+    found = File(tmp_path / "l.csv", classes=["cat", "dog"], find=find)
+    assert found.labels == {"a/cat1.jpg": "cat"}
+    assert found.unmatched == {"cat2.jpg": "the pool has no item 'cat2.jpg' (the nearest is 'cat1.jpg')"}
+
+
+def test_a_file_that_matches_nothing_at_all_is_refused(tmp_path):
+    (tmp_path / "l.csv").write_text("id,label\ncat2.jpg,cat\n")
+    with pytest.raises(InputError, match=r"none of 1 lines names an item; 'cat2.jpg': the pool has no item"):
+        File(tmp_path / "l.csv", classes=["cat", "dog"], find=find)
+
+
+def test_bytes_that_are_not_utf8_are_refused_by_line(tmp_path):
+    (tmp_path / "l.csv").write_bytes(b"id,label\ncaf\xe9.jpg,cat\n")
+    with pytest.raises(InputError, match="line 2 is not UTF-8; save the file as UTF-8"):
+        File(tmp_path / "l.csv", classes=["cat", "dog"])
+
+
+def test_a_changed_label_is_a_correction(tmp_path):
+    (tmp_path / "l.csv").write_text("id,label\na,cat\nb,dog\nc,cat\n")
+    found = File(tmp_path / "l.csv", classes=["cat", "dog"])
+    assert found.corrections({"a": "cat", "b": "cat", "z": "dog"}) == {"b": "dog"}

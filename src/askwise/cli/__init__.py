@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from typing import Annotated
 
 import typer
 
@@ -30,19 +31,31 @@ _Usage: type[Exception] = typer.BadParameter.__mro__[1]
 """What typer raises for bad usage; where it is defined has changed between versions."""
 
 INTERRUPTED = 130
+_SHORT = {(): ["--help"], ("data",): ["data", "list"], ("plan",): ["plan", "--help"]}
+"""What is meant where a command is left out."""
 
 
-@app.command()
-def version() -> None:
-    """Print the version of askwise."""
-    from askwise import __version__
+def _version(wanted: bool) -> bool:
+    if wanted:
+        from askwise import __version__
 
-    typer.echo(__version__)
+        typer.echo(__version__)
+        raise typer.Exit
+    return wanted
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Deep Bayesian active learning: ask for exactly the labels a network needs."""
 
 
 def call(arguments: Sequence[str]) -> int:
     """The exit code of a command; a refusal is one line on standard error, and 2."""
-    words = list(arguments) or ["--help"]
+    words = _SHORT.get(tuple(arguments), list(arguments))
     try:
         code = typer.main.get_command(app).main(words, prog_name="askwise", standalone_mode=False)
         if code == INTERRUPTED:  # how typer reports it; older versions raise

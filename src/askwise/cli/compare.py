@@ -74,7 +74,7 @@ def compare(
     data_dir: DataDir = None,
     json: AsJson = False,
 ) -> None:
-    """Train every posterior on one data set, and put them side by side.
+    """Train every posterior on one data set, side by side.
 
     Each with its defaults, in a table, a picture and JSON: kl_weight, accuracy, NLL, Brier, calibration
     error, ELBO, AUROC of uncertainty on other data, time, size.

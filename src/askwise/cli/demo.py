@@ -36,7 +36,7 @@ def demo(
     ] = None,
     json: AsJson = False,
 ) -> None:
-    """Learn handwritten digits from few labels, and show what it saved.
+    """Learn handwritten digits from few labels; a report of it.
 
     A Bayesian network's own questions stand against random ones. No download, about two minutes.
     Interrupted, it goes on where it was.

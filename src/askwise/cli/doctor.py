@@ -15,7 +15,7 @@ def doctor(
     ] = None,
     json: AsJson = False,
 ) -> None:
-    """Say what is at risk, here and in your stores, and how to mend it.
+    """Say what is at risk here and in your stores.
 
     The exit code is 0 unless something is broken.
     """

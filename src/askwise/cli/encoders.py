@@ -13,7 +13,7 @@ def encoders(
     ] = True,
     json: AsJson = False,
 ) -> None:
-    """Say which encoders are installed, their size, licence and speed, and how to get the others."""
+    """List encoders: size, licence, speed, how to install them."""
     from askwise.encoders import known
 
     rows: dict[str, dict[str, Any]] = {}

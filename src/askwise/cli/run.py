@@ -62,6 +62,8 @@ def run(
     with bars({run.name: run.plan.budget for run in runs}) as tell, kept(engine):
         ended = run_all(runs, engine, source=oracle, exact=exact, on_round=tell, progress=tell.doing)
     found = [_summary(run, end) for run, end in zip(runs, ended, strict=True)]
+    for note in dict.fromkeys(note for end in ended for note in end.notes):
+        typer.echo(f"askwise: note: {note}", err=True)
     if json:
         print_json({"runs": found, "seconds": round(perf_counter() - started, 3)})
         return

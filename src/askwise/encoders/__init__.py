@@ -32,10 +32,11 @@ def known() -> list[Record]:
     return [kind.found() for kind in PACKAGED.values()]
 
 
-def load(name: str | Path) -> Encoder | None:
+def load(name: str | Path, *, folder: Path | None = None) -> Encoder | None:
     """The encoder of that name: of a package, a folder of Hugging Face, `module:attribute`, or `none`.
 
-    With `none` there is no encoder, and a network learns from the items themselves.
+    With `none` there is no encoder, and a network learns from the items themselves. Modules of one's
+    own are looked for in `folder` first.
     """
     text = str(name)
     if text == NONE:
@@ -43,7 +44,7 @@ def load(name: str | Path) -> Encoder | None:
     if text not in PACKAGED and Path(name).is_dir():
         return folders.load(Path(name))
     if ":" in text:
-        return own.load(text)
+        return own.load(text, folder=folder)
     if Path(name).is_file():
         raise InputError(f"{text} is a file; an encoder is a folder with config.json and model.safetensors")
     return PACKAGED[choose("encoder (and no folder)", text, [*PACKAGED, NONE])].load()

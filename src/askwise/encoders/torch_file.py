@@ -55,7 +55,7 @@ def tensors(content: bytes) -> dict[str, Tensor]:
         kinds = {place.storage.key: _TYPES[place.storage.kind] for place in places.values()}
         storages = {key: _numbers(stream, content, kinds[key]) for key in keys}
         return {name: _tensor(place, storages[place.storage.key]) for name, place in places.items()}
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError) as reason:
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError, OverflowError) as reason:
         raise CorruptError(f"not a state dict of torch in its old format: {reason}") from reason
 
 

@@ -93,7 +93,7 @@ class Learner:
     ) -> None:
         plan = _plan(plan, classes, dict(choices))
         own = choices.get("acquire")
-        acquired = as_acquisition(own)[1] if callable(own) else acquisition(plan)
+        acquired = acquisition(plan) if own is None or isinstance(own, str) else as_acquisition(own)[1]
         ready(plan)
         self._items = items = as_pool(pool)
         network = as_network(network)
@@ -166,7 +166,7 @@ class Learner:
         `oracle` is a path, a mapping of labels, a function of a question, or an Oracle. `on_action`
         is called with every action before it is performed.
         """
-        answers = open_oracle(oracle, classes=self._setting.plan.classes)
+        answers = open_oracle(oracle, classes=self._setting.plan.classes, find=self._items.find)
         return loop.run(self._setting, answers, on_action=on_action)
 
     @property

@@ -36,6 +36,8 @@ class Part(_Record):
 
     count: int = Field(default=0, ge=0)
     ids: tuple[str, ...] = ()
+    file: str | None = None
+    """A file of items and labels, for plans in files."""
     sha256: str | None = None
 
 
@@ -101,8 +103,21 @@ class Plan(_Record):
         "local", description="where scores are computed: local (all cores), or ray (a cluster)"
     )
     engine_options: dict[str, Any] = Field({}, description="of the engine: processes, threads, address, ...")
-    network: str | None = Field(None, description="a network by name, for plans in files")
-    data: str | None = Field(None, description="a data set by name or folder, for plans in files")
+    network: str | None = Field(
+        None, description="a network by name, or one's own as module:function; for plans in files"
+    )
+    data: str | None = Field(
+        None, description="a data set by name, a folder of pictures or texts, a table; for plans in files"
+    )
+    data_options: dict[str, Any] = Field(
+        {}, description="how items are read: size, channels, column, id_column, ..."
+    )
+    encoder: str | None = Field(
+        None, description="a frozen encoder by name, folder or module:attribute; the network is its head"
+    )
+    labels: str | None = Field(
+        None, description='labels known of the data: a file of them, or "folders" for one folder per class'
+    )
     store: str | None = Field(None, description="the file that keeps the run, for plans in files")
 
     def draw_seed(self, round_number: int) -> int:
@@ -203,12 +218,10 @@ def make(values: Mapping[str, Any]) -> Plan:
         raise InputError(f"{where} in the plan: {message}{found}") from None
 
 
-def ready(plan: Plan, *, folder: Path | None = None) -> None:
-    """Refuse what this machine cannot run: a device, an engine, a score or a network of one's own."""
+def ready(plan: Plan) -> None:
+    """Refuse a device or an engine that this machine does not have."""
     as_device(plan.device)
     open_engine(plan.engine, **plan.engine_options)
-    if is_reference(plan.acquire):
-        acquisition(plan, folder=folder)
 
 
 def acquisition(plan: Plan, *, folder: Path | None = None) -> Acquisition:

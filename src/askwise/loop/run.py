@@ -10,7 +10,7 @@ from askwise.loop.opening import sync_grown
 from askwise.loop.perform import perform
 from askwise.loop.questions import open_questions
 from askwise.loop.setting import Setting
-from askwise.oracle.contract import Oracle
+from askwise.oracle.contract import Corrector, Oracle
 
 PATIENCE = 100
 """How often in a row an oracle may have no answer before the loop returns."""
@@ -34,6 +34,8 @@ def advance(setting: Setting, *, on_action: OnAction | None = None) -> Wait | St
 def run(setting: Setting, oracle: Oracle, *, on_action: OnAction | None = None) -> Wait | Stop:
     """How the run ended: it stopped, or it waits for answers that the oracle does not have."""
     idle = 0
+    if isinstance(oracle, Corrector):
+        _correct(setting, oracle)
     with kept(setting.engine):
         while idle < PATIENCE:
             outcome = advance(setting, on_action=on_action)
@@ -43,3 +45,17 @@ def run(setting: Setting, oracle: Oracle, *, on_action: OnAction | None = None) 
             tell(setting, told, author=type(oracle).__name__.lower())
             idle = 0 if told else idle + 1
     return outcome
+
+
+def _correct(setting: Setting, oracle: Corrector) -> None:
+    """Tell what the oracle says otherwise by now of items that it answered before."""
+    author, classes = type(oracle).__name__.lower(), setting.plan.classes
+    setting.ledger.refresh()
+    own = {
+        name: classes[label]
+        for name, label in setting.ledger.labels.items()
+        if setting.ledger.history(name)[-1].author == author
+    }
+    changed = oracle.corrections(own)
+    if changed:
+        tell(setting, changed, author=author)

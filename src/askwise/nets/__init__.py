@@ -17,7 +17,7 @@ from askwise.nets.encoded import encoded, frozen
 from askwise.nets.espcn import espcn
 from askwise.nets.gal_cnn import gal_cnn
 from askwise.nets.lenet5 import lenet5
-from askwise.nets.mlp import mlp
+from askwise.nets.mlp import linear, mlp
 from askwise.nets.narrow import narrow
 from askwise.nets.nin import nin
 from askwise.nets.noise import homoscedastic
@@ -39,6 +39,7 @@ NETWORKS: dict[str, Callable[..., nn.Module]] = {
     "gal_cnn": gal_cnn,
     "homoscedastic": homoscedastic,
     "lenet5": lenet5,
+    "linear": linear,
     "mlp": mlp,
     "narrow": narrow,
     "nin": nin,

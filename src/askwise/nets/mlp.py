@@ -29,3 +29,10 @@ def mlp(
             stages[f"dropout{number}"] = nn.Dropout(dropout)
     stages[f"dense{len(widths)}"] = nn.Linear(widths[-1], positive("classes", classes))
     return nn.Sequential(stages)
+
+
+@recorded
+def linear(features: int, classes: int) -> nn.Sequential:
+    """One dense layer: inputs [N, ...] of `features` values to outputs."""
+    dense = nn.Linear(positive("features", features), positive("classes", classes))
+    return nn.Sequential(OrderedDict(flatten=nn.Flatten(), dense1=dense))

@@ -6,7 +6,7 @@ from typing import Any
 
 from askwise.errors import InputError
 from askwise.oracle.contract import Oracle, Question
-from askwise.oracle.file import File
+from askwise.oracle.file import File, Find
 from askwise.oracle.function import Function
 from askwise.oracle.simulated import Simulated
 from askwise.store.facts import Told
@@ -16,12 +16,15 @@ __all__ = ["AnyOracle", "File", "Function", "Oracle", "Question", "Simulated", "
 AnyOracle = Oracle | Callable[[Question], Told | None] | Mapping[str, Any] | str | Path
 
 
-def open_oracle(source: Any, *, classes: Sequence[str]) -> Oracle:
-    """The oracle that a path, a mapping of labels or a function stands for; an oracle as it is."""
+def open_oracle(source: Any, *, classes: Sequence[str], find: Find | None = None) -> Oracle:
+    """The oracle that a path, a mapping of labels or a function stands for; an oracle as it is.
+
+    `find` turns what a file calls an item (its row, its file name) into its id.
+    """
     if isinstance(source, Oracle):
         return source
     if isinstance(source, str | Path):
-        return File(source, classes=classes)
+        return File(source, classes=classes, find=find)
     if isinstance(source, Mapping):
         return Simulated(source, classes=classes)
     if callable(source):

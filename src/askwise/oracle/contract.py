@@ -35,3 +35,11 @@ class Oracle(Protocol):
 
     def answer(self, questions: Sequence[Question]) -> Mapping[str, Told]:
         """What is known by now, by the id of the item."""
+
+
+@runtime_checkable
+class Corrector(Protocol):
+    """An oracle that may change its mind: a file that was edited."""
+
+    def corrections(self, answered: Mapping[str, str]) -> Mapping[str, Told]:
+        """What it says otherwise by now of the items it answered, by id."""

@@ -107,7 +107,11 @@ class _reader:  # noqa: N801 - used as a function
     """The lines of a CSV, each refused by number where what follows could not be told apart either."""
 
     def __init__(self, path: Path, file: io.TextIOWrapper) -> None:
-        mark = "\t" if path.suffix.lower() == ".tsv" else ","
+        first = file.readline()
+        file.seek(0)
+        # a header without commas is separated by what it has most of, as spreadsheets of some countries do
+        marks = ("\t",) if path.suffix.lower() == ".tsv" else (",",) if "," in first else (";", "\t", "|")
+        mark = max(marks, key=first.count) if any(first.count(mark) for mark in marks) else ","
         self._path, self._lines = path, csv.reader(file, delimiter=mark, strict=True)
 
     @property

@@ -1,9 +1,11 @@
 """The learner that a plan describes: its network, its labelled data, and who answers."""
 
+from collections.abc import Container
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from askwise import nets
@@ -12,15 +14,28 @@ from askwise.errors import InputError
 from askwise.loop.learner import Learner
 from askwise.loop.opening import check_outputs
 from askwise.loop.parts import balanced
-from askwise.loop.plan import Plan, acquisition, make, ready
+from askwise.loop.plan import Part, Plan, acquisition, make, ready
 from askwise.loop.score import subset
-from askwise.oracle import Oracle, Simulated, open_oracle
+from askwise.nets.encoded import encoded
+from askwise.oracle import File, Oracle, Simulated, open_oracle
+from askwise.pool.encoding import feature_width
 from askwise.references import imported, is_reference
 from askwise.runs.material import Material, material
 from askwise.seeding import derive
 from askwise.train.progress import Follow
 
 SIMULATED = "simulated"
+
+
+def whole_network(plan: Plan, known: Material, *, folder: Path | None = None) -> nn.Module:
+    """The plan's network; with an encoder, that network as a head on its features."""
+    like = known.pool.like()
+    if known.encoder is None:
+        return network(plan, like, folder=folder)
+    encoder = known.encoder.module
+    wide = feature_width(encoder, like)
+    head = plan if plan.network is not None else plan.model_copy(update={"network": "linear"})
+    return encoded(encoder, network(head, torch.zeros(wide), folder=folder))
 
 
 def network(plan: Plan, like: Tensor, *, folder: Path | None = None) -> nn.Module:
@@ -85,7 +100,7 @@ def learner(
     if is_reference(plan.acquire):
         own["acquire"] = acquisition(plan, folder=folder)
     return Learner(
-        network(plan, known.pool.like(), folder=folder),
+        whole_network(plan, known, folder=folder),
         pool=known.pool,
         plan=make(plan.model_dump(exclude={"initial", "validation", "test"})),
         store=store,
@@ -101,7 +116,7 @@ def learner(
 def oracle(source: str, plan: Plan, known: Material) -> Oracle:
     """Who answers: a file of labels, or the labels of the data set itself."""
     if source != SIMULATED:
-        return open_oracle(source, classes=plan.classes)
+        return open_oracle(source, classes=plan.classes, find=known.pool.find)
     if not known.labels:
         raise InputError(f"{plan.data} has no labels to simulate answers from; use --oracle labels.csv")
     return Simulated(known.labels, classes=plan.classes)
@@ -112,11 +127,10 @@ def check(plan: Plan, *, data_dir: str | Path | None = None, folder: Path | None
 
     The labels for a balanced initial set of one's own data come with the oracle, later.
     """
-    ready(plan, folder=folder)
-    known = material(plan, data_dir=data_dir)
-    check_outputs(
-        as_network(network(plan, known.pool.like(), folder=folder)), known.pool.like(), plan.classes
-    )
+    ready(plan)
+    acquisition(plan, folder=folder)
+    known = material(plan, data_dir=data_dir, folder=folder)
+    check_outputs(as_network(whole_network(plan, known, folder=folder)), known.pool.like(), plan.classes)
     held = _validation(plan, known) or {}
     _test(plan, known)
     if plan.initial.per_class is None:
@@ -134,21 +148,37 @@ def _initial(plan: Plan, known: Material, answers: Oracle | None) -> Any:
     return {"per_class": plan.initial.per_class, "labels": answers or known.labels or None}
 
 
-def _validation(plan: Plan, known: Material) -> dict[str, str] | None:
-    """Labels of items that are held out of the pool, drawn by their ids."""
-    if not plan.validation.count and not plan.validation.ids:
+def _held_out(name: str, part: Part, plan: Plan, known: Material, *, taken: Container[str] = ()) -> Any:
+    """Labels of items that are held out of the pool: of a file, of ids, or of so many drawn by their ids."""
+    if part.file is not None:
+        return File(part.file, classes=plan.classes, find=known.pool.find).labels
+    if not part.count and not part.ids:
         return None
     if not known.labels:
-        raise InputError(f"validation in the plan: {plan.data} has no labels to hold out")
-    ids = list(plan.validation.ids) or subset(
-        known.pool.ids, plan.validation.count, seed=derive(plan.seed, "validation")
-    )
-    return {name: known.labels[name] for name in ids if name in known.labels}
+        raise InputError(
+            f"{name} in the plan: {plan.data} has no labels to hold out; "
+            f'name a file of them: {name} = {{file = "labels.csv"}}, or labels = ...'
+        )
+    if part.ids:
+        ids = [known.pool.find(key) for key in part.ids]
+        bare = next((name for name in ids if name not in known.labels), None)
+        if bare is not None:
+            raise InputError(f"{name} in the plan: nothing is known of the label of item {bare!r}")
+        return {name: known.labels[name] for name in ids}
+    free = (name for name in known.pool.ids if name in known.labels and name not in taken)
+    ids = subset(free, part.count, seed=derive(plan.seed, name))
+    return {name: known.labels[name] for name in ids}
 
 
-def _test(plan: Plan, known: Material) -> tuple[Tensor, list[str]] | None:
-    if plan.test.count and known.test is None:
-        raise InputError(f"test in the plan: {plan.data} has no labelled test data")
-    if known.test is None or not plan.test.count:
+def _validation(plan: Plan, known: Material) -> dict[str, str] | None:
+    found: dict[str, str] | None = _held_out("validation", plan.validation, plan, known)
+    return found
+
+
+def _test(plan: Plan, known: Material) -> Any:
+    """Data to report on: the data set's own, or labels of items that are held out of the pool."""
+    if known.test is None or plan.test.file or plan.test.ids:
+        return _held_out("test", plan.test, plan, known, taken=_validation(plan, known) or {})
+    if not plan.test.count:
         return known.test
     return known.test[0][: plan.test.count], known.test[1][: plan.test.count]

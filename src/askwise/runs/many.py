@@ -57,7 +57,7 @@ def run_all(
 
 def _ended(notes: dict[str, Any]) -> Ended:
     questions = [Question(**asked) for asked in notes["questions"]]
-    return Ended(notes["stopped"], notes["waits_for"], questions)
+    return Ended(notes["stopped"], notes["waits_for"], questions, notes["notes"])
 
 
 def _refuse_same(stores: Sequence[Path]) -> None:

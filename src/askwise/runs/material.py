@@ -2,17 +2,25 @@
 
 import json
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import torch
 from torch import Tensor
 
+from askwise import encoders
 from askwise.data import NAMES, Dataset, load
 from askwise.data.catalogue import STORED
-from askwise.errors import InputError, choose
+from askwise.encoders import PICTURES, ROWS, TEXTS, Encoder
+from askwise.errors import InputError, check_options, choose
 from askwise.loop.plan import Plan, read
-from askwise.pool import Pool, arrays, images
+from askwise.oracle import File
+from askwise.pool import Pool, arrays, images, table, text
+from askwise.pool.images import SUFFIXES
+
+FOLDERS = "folders"
 
 
 @dataclass(frozen=True)
@@ -21,7 +29,9 @@ class Material:
 
     pool: Pool
     labels: Mapping[str, str]
-    test: tuple[Tensor, list[str]] | None
+    test: tuple[Tensor, list[str]] | None = None
+    encoder: Encoder | None = None
+    """What turns the items into features, where the plan names one."""
 
 
 def read_plan(path: str | Path, *, overrides: Iterable[str] = ()) -> Plan:
@@ -29,21 +39,72 @@ def read_plan(path: str | Path, *, overrides: Iterable[str] = ()) -> Plan:
     return read(path, overrides=[*_own_classes(Path(path)), *overrides])
 
 
-def material(plan: Plan, *, data_dir: str | Path | None = None) -> Material:
-    """The items of a plan: of a data set by name, of a folder of pictures or of a .npy file."""
+def material(plan: Plan, *, data_dir: str | Path | None = None, folder: Path | None = None) -> Material:
+    """The items of a plan: a data set by name, a folder of pictures or texts, a table, an array.
+
+    Paths are those of the plan, from the present folder; modules of one's own are looked for in `folder`.
+    """
     if plan.data is None:
         raise InputError('the plan names no data; add e.g. data = "digits", or a folder of pictures')
+    encoder = encoders.load(plan.encoder, folder=folder) if plan.encoder else None
     if plan.data in NAMES:
-        return _known(load(plan.data, data_dir=data_dir))
-    path = Path(plan.data)
+        found = _known(load(plan.data, data_dir=data_dir), encoder)
+        if plan.data_options or plan.labels:
+            option = "data_options" if plan.data_options else "labels"
+            raise InputError(f"{option} in the plan: {plan.data} is a data set, and comes with its own")
+        return found
+    pool = _pool(plan, Path(plan.data), encoder)
+    return Material(pool, _labels(plan, pool), None, encoder)
+
+
+def _pool(plan: Plan, path: Path, encoder: Encoder | None) -> Pool:
+    """The items of one's own data, read as the encoder wants them unless the plan says otherwise."""
+    if not path.exists():
+        choose("data set (and there is no such file or folder)", str(path), NAMES)
+    kind, make = _kind(path, plan.data_options)
+    options = {**(encoder.reading if encoder is not None else {}), **plan.data_options}
+    if encoder is not None and encoder.record.takes not in (kind, ROWS):
+        raise InputError(
+            f"encoder in the plan: {encoder.record.name} takes {encoder.record.takes}, and {path} has {kind}"
+        )
+    if kind == TEXTS and encoder is None:
+        raise InputError(f'{path} holds texts, which need an encoder; add encoder = "minilm" to the plan')
+    check_options(f"data {plan.data!r}", make, plan.data_options, given=("encode",))
+    return make(path, **options)
+
+
+def _kind(path: Path, options: Mapping[str, Any]) -> tuple[str, Callable[..., Pool]]:
+    """What a path holds, and the function that makes a pool of it."""
     if path.is_dir():
-        return Material(images(path), {}, None)
-    if path.suffix == ".npy":
-        return Material(arrays(path), {}, None)
-    if path.exists():
-        raise InputError(f"{path} is no folder of pictures and no .npy file; use aw.Learner for other data")
-    choose("data set (and there is no such folder)", plan.data, NAMES)
-    raise AssertionError  # choose has refused it
+        names = [name.suffix.lower() for name in path.rglob("*")]
+        if ".txt" in names and not any(name in SUFFIXES for name in names):
+            return TEXTS, text
+        if (path / "dataset_info.json").exists() or (path / "state.json").exists():
+            return TEXTS, text
+        return PICTURES, images
+    if path.suffix.lower() == ".npy":
+        return ROWS, arrays
+    if path.suffix.lower() in (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet"):
+        return (TEXTS, text) if "column" in options else (ROWS, table)
+    raise InputError(
+        f"{path} is no folder of pictures or texts, and no .csv, .tsv, .jsonl, .parquet or .npy file"
+    )
+
+
+def _labels(plan: Plan, pool: Pool) -> Mapping[str, str]:
+    """The labels known of one's own data: of a file, or the names of the folders that items are in."""
+    if plan.labels is None:
+        return {}
+    if plan.labels != FOLDERS:
+        return File(plan.labels, classes=plan.classes, find=pool.find).labels
+    found = {name: pool.name(name).rpartition("/")[0].rpartition("/")[2] for name in pool.ids}
+    known = {name: label for name, label in found.items() if label in plan.classes}
+    if not known:
+        raise InputError(
+            f'labels = "folders" in the plan: no folder under {plan.data} is called as a class; '
+            f"the classes are {', '.join(plan.classes)}"
+        )
+    return known
 
 
 def _own_classes(path: Path) -> list[str]:
@@ -63,15 +124,26 @@ def _own_classes(path: Path) -> list[str]:
     return [f"classes={json.dumps(list(classes))}"]
 
 
-def _known(data: Dataset) -> Material:
-    if data.task != "classification" or isinstance(data.train_x, list) or isinstance(data.test_x, list):
-        what = f"texts for {data.task}" if isinstance(data.train_x, list) else f"data for {data.task}"
+def _known(data: Dataset, encoder: Encoder | None) -> Material:
+    if data.task != "classification":
         raise InputError(
-            f"{data.name} holds {what}; a plan in a file takes pictures with one class each: use aw.Learner"
+            f"{data.name} holds data for {data.task}; a plan in a file takes one class for each item"
+        )
+    if isinstance(data.train_x, list) and encoder is None:
+        raise InputError(
+            f'{data.name} holds texts, which need an encoder; add encoder = "minilm" to the plan'
         )
 
     def named(labels: Tensor) -> list[str]:
         return [data.classes[label] for label in labels.tolist()]
 
     labels = dict(zip(data.train_ids, named(data.train_y), strict=True))
-    return Material(arrays(data.train_x, ids=data.train_ids), labels, (data.test_x, named(data.test_y)))
+
+    def numbers(items: Tensor | list[str]) -> Tensor:
+        if isinstance(items, Tensor) or encoder is None:
+            return torch.as_tensor(items)
+        tokens: Tensor = encoder.reading["encode"](items)
+        return tokens
+
+    pool = arrays(numbers(data.train_x), ids=data.train_ids)
+    return Material(pool, labels, (numbers(data.test_x), named(data.test_y)), encoder)

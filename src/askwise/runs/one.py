@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from askwise.loop.decide import Stop, Wait
 from askwise.loop.plan import Plan
-from askwise.oracle import Question
+from askwise.oracle import File, Question
 from askwise.runs.build import learner, oracle
 from askwise.runs.material import Material
 from askwise.train.progress import Follow
@@ -40,6 +40,8 @@ class Ended:
     waits_for: int = 0
     questions: list[Question] = field(default_factory=list)
     """The open questions, where nobody was there to answer them."""
+    notes: list[str] = field(default_factory=list)
+    """What a person should know of it: lines of the file of labels that name no item."""
 
     def as_json(self) -> dict[str, Any]:
         """The ending as a script reads it."""
@@ -47,6 +49,12 @@ class Ended:
             return {"stopped": self.stopped}
         asked = {"questions": [vars(question) for question in self.questions]} if self.questions else {}
         return {"waits_for": self.waits_for, **asked}
+
+
+def _unmatched(answers: File) -> str:
+    count, (first, why) = len(answers.unmatched), next(iter(answers.unmatched.items()))
+    lines = f"{count} of {answers.lines} lines of {answers.name} {'names' if count == 1 else 'name'} no item"
+    return f"{lines}: {first!r}: {why}"
 
 
 def run_one(
@@ -59,6 +67,7 @@ def run_one(
 ) -> Ended:
     """How the run ended; `source` answers: `simulated`, a file of labels, or nobody (None)."""
     answers = oracle(source, run.plan, run.known) if source is not None else None
+    notes = [_unmatched(answers)] if isinstance(answers, File) and answers.unmatched else []
     options: dict[str, Any] = {"exact": exact, "progress": progress, "folder": run.folder}
     with learner(run.plan, run.known, store=run.store, answers=answers, **options) as ours:
         told = 0
@@ -76,6 +85,6 @@ def run_one(
             return Ended(questions.reason, len(questions), list(questions))
         outcome = ours.run(oracle=answers, on_action=on_action)
         if isinstance(outcome, Stop):
-            return Ended(outcome.reason)
+            return Ended(outcome.reason, notes=notes)
         assert isinstance(outcome, Wait)  # noqa: S101  the loop ends in one of the two
-        return Ended(None, outcome.open)
+        return Ended(None, outcome.open, notes=notes)
