@@ -45,18 +45,14 @@ PARTS: Mapping[str, Callable[[Key], dict[str, Any]]] = {
     "needles": lambda key: needles.simulate(sets.load(str(key["set"])), seed=int(key["seed"])),
     "suspects": lambda key: relabelled.simulate(_made(key), float(key["noise"]), seed=int(key["seed"])),
 }
-JOBS: list[Key] = [
-    *({"part": "loops", "set": name, "seed": seed} for seed in range(20) for name in sets.NAMES),
-    *({"part": "adversarial", "error": e, "seed": seed} for seed in range(6) for e in certificates.ERRORS),
-    *({"part": "forecasts", "set": name, "seed": seed} for seed in range(4) for name in sets.NAMES),
-    *(
-        {"part": "suspects", "set": name, "noise": noise, "seed": seed}
-        for seed in range(4)
-        for name in relabelled.SETS
-        for noise in relabelled.NOISES
-    ),
-    *({"part": "needles", "set": name, "seed": seed} for seed in range(4) for name in sets.NAMES),
-]
+JOBS: list[Key] = [{"part": "loops", "set": name, "seed": seed} for seed in range(20) for name in sets.NAMES]
+for _seed in range(4):  # a little of every part first
+    JOBS += [{"part": "adversarial", "error": error, "seed": _seed} for error in certificates.ERRORS]
+    for _name in sets.NAMES:
+        JOBS += [{"part": part, "set": _name, "seed": _seed} for part in ("forecasts", "needles")]
+        if _name in relabelled.SETS:
+            JOBS += [{"part": "suspects", "set": _name, "noise": n, "seed": _seed} for n in relabelled.NOISES]
+JOBS += [{"part": "adversarial", "error": e, "seed": seed} for seed in (4, 5) for e in certificates.ERRORS]
 
 
 def settings(key: Key) -> dict[str, Any]:
