@@ -27,7 +27,7 @@ def haystack(data: Labelled, rare: int, *, size: int, rng: torch.Generator) -> T
 
 def simulate(data: Labelled, *, seed: int, size: int = POOL, count: int = RUNS) -> dict[str, Any]:
     """In how many runs each way finds an item of the rare class."""
-    size = min(size, len(data.labels) * 5 // 9 // 1000 * 1000 or size)
+    size = min(size, len(data.labels) // 1000 * 1000 or size)
     rng = generator(seed, "honest", "needles")
     pools = torch.stack([haystack(data, run % data.classes, size=size, rng=rng) for run in range(count)])
     few = max(1, size // 1000)
