@@ -336,7 +336,7 @@ def _needles(rows: Rows) -> list[str]:
         "## A class that nobody declared",
         "",
         "A class of 1 in 1,000, another one in every run; the share of runs in which one of its items is among the first "
-        f"{needles.LABELS} labels, of which {runs.RANDOM} are random. `needle` was settled on other runs of MNIST and TREC.",
+        f"{needles.LABELS} labels, of which {runs.RANDOM} are random.",
         "",
         _head("set", ["runs", *ways]),
     ]

@@ -11,7 +11,7 @@ from promises.runs import RANDOM, Runs, margin_and_uncertainty
 from promises.sets import Labelled
 
 RUNS, LABELS, POOL = 25, 150, 3000  # runs in one job, labels, items (fewer where a set has fewer)
-SETTINGS = {"runs": RUNS, "labels": LABELS, "pool": POOL}
+SETTINGS = {"runs": RUNS, "labels": LABELS, "pool": POOL, "ways": ["random", "margin", "k_center"]}
 
 
 def haystack(data: Labelled, rare: int, *, size: int, rng: torch.Generator) -> Tensor:
@@ -32,16 +32,15 @@ def simulate(data: Labelled, *, seed: int, size: int = POOL, count: int = RUNS) 
     pools = torch.stack([haystack(data, run % data.classes, size=size, rng=rng) for run in range(count)])
     few = max(1, size // 1000)
     start = torch.stack([torch.randperm(size, generator=rng)[:RANDOM] for _ in range(count)])
-    found = {"random": 0, "margin": _by_margin(data, pools, start, few), "k_center": 0, "needle": 0}
+    found = {"random": 0, "margin": _by_margin(data, pools, start, few), "k_center": 0}
     for run in range(count):
         x, first = data.features[pools[run]], start[run]
         rest = torch.ones(size, dtype=torch.bool).index_fill_(0, first, False).nonzero().squeeze(1)
         ways = {"random": rest[torch.randperm(len(rest), generator=rng)[: LABELS - RANDOM]]}
-        for name in ("k_center", "needle"):
-            picks = aw.select(
-                name, features=x[rest], labelled=x[first], count=LABELS - RANDOM, seed=derive(seed, run)
-            )
-            ways[name] = rest[picks]
+        picks = aw.select(
+            "k_center", features=x[rest], labelled=x[first], count=LABELS - RANDOM, seed=derive(seed, run)
+        )
+        ways["k_center"] = rest[picks]
         for name, asked in ways.items():
             found[name] += bool((torch.cat([first, asked]) < few).any())
     return {"found": found}

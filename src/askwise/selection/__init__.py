@@ -12,7 +12,6 @@ from askwise.math.checks import check_features, check_log_probs
 from askwise.selection.badge import badge
 from askwise.selection.batchbald import SaturationWarning, batchbald
 from askwise.selection.k_center import k_center
-from askwise.selection.needle import needle
 from askwise.selection.stochastic import power, softmax, softrank
 from askwise.selection.top_k import top_k
 from askwise.selection.typiclust import typiclust
@@ -47,7 +46,6 @@ SELECTIONS: dict[str, Selection] = {
     "softrank": Selection(softrank, needs=("scores",), sees="all"),
     "batchbald": Selection(batchbald, needs=("log_probs",)),
     "k_center": Selection(k_center, needs=("features",), cold_start=True),
-    "needle": Selection(needle, needs=("features",), cold_start=True),
     "typiclust": Selection(typiclust, needs=("features",), cold_start=True),
     "badge": Selection(badge, needs=("log_probs", "features")),
 }
