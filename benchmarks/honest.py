@@ -1,4 +1,4 @@
-"""What askwise promises, simulated: accuracy bands, certified labels, estimates, forecasts, suspects."""
+"""What askwise promises, simulated: accuracy bands, certified labels, estimates, forecasts, suspects, needles."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
@@ -7,7 +7,9 @@ from typing import Any
 
 from jobs import tables
 from jobs.experiment import Experiment, Key, Row, plain
-from promises import bands, certificates, estimates, forecasts, relabelled, runs, sets
+from promises import bands, certificates, estimates, forecasts, needles, relabelled, runs, sets
+
+from askwise.seeding import generator
 
 RUNS = 25  # in one job
 SIZES = {"digits": (1200, 597), "mnist": (3000, 1500), "fashion_mnist": (3000, 1500), "trec": (3000, 1500)}
@@ -16,8 +18,11 @@ Rows = Sequence[Row]
 
 def _made(key: Key) -> runs.Runs:
     pool, new = SIZES[str(key["set"])]
-    part = f"{key['part']} {key['set']}"
-    return runs.Runs(sets.load(str(key["set"])), RUNS, pool=pool, new=new, seed=int(key["seed"]), part=part)
+    data, rng = (
+        sets.load(str(key["set"])),
+        generator(int(key["seed"]), "honest", f"{key['part']} {key['set']}"),
+    )
+    return runs.Runs(data, runs.drawn(data, RUNS, size=pool + new, rng=rng), pool=pool, rng=rng)
 
 
 def _loops(key: Key) -> dict[str, Any]:
@@ -37,19 +42,17 @@ PARTS: Mapping[str, Callable[[Key], dict[str, Any]]] = {
     "loops": _loops,
     "adversarial": lambda key: certificates.adversarial(float(key["error"]), int(key["seed"])),
     "forecasts": lambda key: forecasts.simulate(_made(key)),
+    "needles": lambda key: needles.simulate(sets.load(str(key["set"])), seed=int(key["seed"])),
     "suspects": lambda key: relabelled.simulate(_made(key), float(key["noise"]), seed=int(key["seed"])),
 }
-JOBS: list[Key] = [
-    *({"part": "loops", "set": name, "seed": seed} for seed in range(20) for name in sets.NAMES),
-    *({"part": "adversarial", "error": e, "seed": seed} for seed in range(6) for e in certificates.ERRORS),
-    *({"part": "forecasts", "set": name, "seed": seed} for seed in range(4) for name in sets.NAMES),
-    *(
-        {"part": "suspects", "set": name, "noise": noise, "seed": seed}
-        for seed in range(4)
-        for name in relabelled.SETS
-        for noise in relabelled.NOISES
-    ),
-]
+JOBS: list[Key] = [{"part": "loops", "set": name, "seed": seed} for seed in range(20) for name in sets.NAMES]
+for _seed in range(4):  # a little of every part first
+    JOBS += [{"part": "adversarial", "error": error, "seed": _seed} for error in certificates.ERRORS]
+    for _name in sets.NAMES:
+        JOBS += [{"part": part, "set": _name, "seed": _seed} for part in ("forecasts", "needles")]
+        if _name in relabelled.SETS:
+            JOBS += [{"part": "suspects", "set": _name, "noise": n, "seed": _seed} for n in relabelled.NOISES]
+JOBS += [{"part": "adversarial", "error": e, "seed": seed} for seed in (4, 5) for e in certificates.ERRORS]
 
 
 def settings(key: Key) -> dict[str, Any]:
@@ -61,6 +64,8 @@ def settings(key: Key) -> dict[str, Any]:
             "checks": certificates.CHECKS,
         }
         return plain(own)
+    if key["part"] == "needles":
+        return plain({**needles.SETTINGS, "features": sets.SETTINGS, "model": runs.SETTINGS})
     common = {
         "runs": RUNS,
         "sizes": SIZES[str(key["set"])],
@@ -91,7 +96,11 @@ def write(rows: Rows, folder: Path) -> None:
     lines += _adversarial(by_part["adversarial"])
     if loops:
         lines += _estimated(loops)
-    lines += [*_forecast(by_part["forecasts"]), *_suspected(by_part["suspects"])]
+    lines += [
+        *_forecast(by_part["forecasts"]),
+        *_suspected(by_part["suspects"]),
+        *_needles(by_part["needles"]),
+    ]
     tables.save(folder / "honest.md", [*lines, *tables.footer(rows)])
 
 
@@ -319,6 +328,28 @@ def _suspected(rows: Rows) -> list[str]:
     return [*lines, ""]
 
 
+def _needles(rows: Rows) -> list[str]:
+    if not rows:
+        return []
+    ways = list(rows[0]["found"])
+    lines = [
+        "## A class that nobody declared",
+        "",
+        "A class of 1 in 1,000, another one in every run; the share of runs in which one of its items is among the first "
+        f"{needles.LABELS} labels, of which {runs.RANDOM} are random.",
+        "",
+        _head("set", ["runs", *ways]),
+    ]
+    for name in sets.NAMES:
+        own = [row for row in rows if row["set"] == name]
+        if own:
+            count = needles.RUNS * len(own)
+            lines.append(
+                _line(name, [str(count), *(_share(_total(own, "found", way), count) for way in ways)])
+            )
+    return [*lines, ""]
+
+
 def _runs(rows: Rows) -> int:
     return RUNS * len(rows)
 
@@ -363,7 +394,7 @@ def ready() -> None:
 
 EXPERIMENT = Experiment(
     name="honest",
-    about="bands, certified labels, estimates, forecasts and suspects, four sets",
+    about="bands, certified labels, estimates, forecasts, suspects and needles, four sets",
     jobs=JOBS,
     settings=settings,
     run=lambda key, _: PARTS[str(key["part"])](key),

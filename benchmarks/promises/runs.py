@@ -4,7 +4,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from askwise.seeding import generator
 from promises.sets import Labelled
 
 VARIANCE, BIAS = 30.0, 0.1  # of the weights' prior; the bias has a tenth of it
@@ -14,16 +13,14 @@ SETTINGS = {"prior_variance": VARIANCE, "bias": BIAS, "steps": STEPS, "random_fi
 
 
 class Runs:
-    """R runs with a pool each, drawn from one set; the other items are new data.
+    """R runs with a pool each: `order` [R, N] are its items of one set, then others that are new data.
 
     Classes come before items: what is done to every class is then done to whole rows of items.
     """
 
-    def __init__(self, data: Labelled, count: int, *, pool: int, new: int, seed: int, part: str) -> None:
-        self.rng = generator(seed, "honest", part)
-        order = torch.stack([torch.randperm(len(data.labels), generator=self.rng) for _ in range(count)])
-        order = order[:, : pool + new]
-        self.rows = torch.arange(count)
+    def __init__(self, data: Labelled, order: Tensor, *, pool: int, rng: torch.Generator) -> None:
+        count = len(order)
+        self.rng, self.rows = rng, torch.arange(count)
         x = torch.cat([data.features, torch.full((len(data.labels), 1), BIAS**0.5)], dim=1)
         self.y = data.labels[order]  # [R, N]
         items = x[order].mT
@@ -61,6 +58,12 @@ class Runs:
         moved = self.inverse @ x.unsqueeze(2)
         self.inverse -= moved @ moved.mT * (0.5 / (1 + 0.5 * (x.unsqueeze(1) @ moved)))
         self.weights = improved(self.weights, self.x, self.target, self.inverse, steps)
+
+
+def drawn(data: Labelled, count: int, *, size: int, rng: torch.Generator) -> Tensor:
+    """Random items of a set for so many runs [R, N]."""
+    every = [torch.randperm(len(data.labels), generator=rng) for _ in range(count)]
+    return torch.stack(every)[:, :size]
 
 
 def improved(weights: Tensor, x: Tensor, target: Tensor, inverse: Tensor, steps: int) -> Tensor:

@@ -2,8 +2,8 @@
 
 import pytest
 import torch
-from promises import bands, certificates, estimates, relabelled
-from promises.runs import Runs, improved, margin_and_uncertainty, wrong
+from promises import bands, certificates, estimates, needles, relabelled
+from promises.runs import Runs, drawn, improved, margin_and_uncertainty, wrong
 from promises.sets import Labelled
 from torch.nn import functional as F
 
@@ -25,7 +25,8 @@ def data() -> Labelled:
 
 
 def runs(data: Labelled, count: int = 4) -> Runs:
-    return Runs(data, count, pool=700, new=200, seed=0, part="test")
+    rng = generator(0, "test")
+    return Runs(data, drawn(data, count, size=900, rng=rng), pool=700, rng=rng)
 
 
 def test_steps_end_where_the_slope_is_zero(data: Labelled) -> None:
@@ -100,3 +101,12 @@ def test_every_nested_set_of_the_adversarial_pool_breaks_the_promise(monkeypatch
 def test_suspects_are_found_sooner_than_at_random(data: Labelled) -> None:
     told = relabelled.simulate(runs(data, 8), 0.1, seed=0)
     assert told["found"]["cross-fitted"] > 2 * told["found"]["random"]
+
+
+def test_a_needle_pool_has_one_needle_in_a_thousand_and_every_way_is_counted(data: Labelled) -> None:
+    rng = generator(0, "needles")
+    pool = needles.haystack(data, 1, size=300, rng=rng)
+    assert (data.labels[pool] == 1).tolist() == [True] + [False] * 299
+    found = needles.simulate(data, seed=0, size=300, count=2)["found"]
+    assert set(found) == {"random", "margin", "k_center"}
+    assert all(0 <= hits <= 2 for hits in found.values())

@@ -92,6 +92,8 @@ def _promises(key: Key) -> dict[str, Any]:
         return {"broken": {"200": 4, "400": 2}, "runs": 250}
     if key["part"] == "forecasts":
         return {"forecasts": [[0.004, -0.009, 0.016, 0.02], [0.02, -0.005, 0.032, 0.01]]}
+    if key["part"] == "needles":
+        return {"found": {"random": 3, "k_center": 20}}
     if key["part"] == "suspects":
         return {
             "found": {"cross-fitted": 0.5, "random": 0.1},
@@ -183,6 +185,7 @@ def test_the_promises_have_a_table_for_every_part_over_enough_runs(tmp_path: Pat
     assert "| 2 % | 1,500 | .016 | .008 |" in text
     assert text.count("(1,000)") == 4
     assert "| trec | 5 | 100 |" in text
+    assert "| trec | 100 | .120 | .800 |" in text
 
 
 def test_twenty_seeds_ten_seeds_and_twenty_splits() -> None:

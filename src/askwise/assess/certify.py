@@ -93,8 +93,10 @@ def certify(
 
     `uncertainty` and `predicted` come from a model that is frozen for the audit; `answers` says of checked
     positions whether the prediction was right. The order of the audit is drawn from seed, attempt and ids,
-    before any answer, so the same arguments with more answers go on with the same audit. Attempt k spends (1
-    - confidence) / 2^k of the risk, so that trying again, or for another error, cannot break the promise.
+    before any answer, so the same arguments with more answers go on with the same audit. Attempt k spends
+    (1 - confidence) / 2^k, so that trying again, or for another error, cannot break the promise. `ahead`
+    items are asked together; some of them may turn out not to be needed.
+
     `reused` are positions of test answers, in the order in which they were drawn: they come first, cost no
     check, and the promise is then about the region they were drawn from, which must be the pool given here,
     and about new data.

@@ -8,7 +8,7 @@ import torch
 from askwise.assess.checks import finite, probabilities, same_length
 from askwise.errors import InputError, positive
 
-# Chosen on MNIST, digits, CIFAR-10 and TREC with margin sampling; results/honest_bands.md has how often they
+# Chosen on MNIST, digits, CIFAR-10 and TREC with margin sampling; results/honest.md has how often they
 # hold.
 _WINDOW = 120  # answers looked back on: older ones follow another curve
 _EXPONENTS = torch.linspace(0.3, 2.0, 18, dtype=torch.float64)
