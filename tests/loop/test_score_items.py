@@ -82,4 +82,4 @@ def test_chunks_are_full_batches_and_smaller_where_items_are_larger_or_few():
     assert chunk_size(many(100)) == 256
     assert chunk_size(many(50_000)) == 896  # the next multiple of 128 above a 64th
     assert chunk_size(many(1_000_000)) == 4096
-    assert chunk_size(arrays(torch.zeros(1, 3, 1024, 1024))) == 2
+    assert chunk_size(arrays(torch.zeros(1, 3, 1024, 1024))) == 1

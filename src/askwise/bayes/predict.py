@@ -1,6 +1,6 @@
 """Log-probabilities, predictions and scores of any number of items."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from inspect import signature
 from typing import Any
 
@@ -11,7 +11,7 @@ from askwise.acquire import ACQUISITIONS, Acquire, Acquisition, as_acquisition, 
 from askwise.bayes.fitted import Fitted, as_fitted
 from askwise.bayes.place import called_layers
 from askwise.bayes.program.build import BATCH
-from askwise.bayes.program.stream import Block, Ready, Reduction, stream, take
+from askwise.bayes.program.stream import Block, Reduction, stream, take
 from askwise.bayes.program.trace import call, predicting, tensors_of
 from askwise.engine import Engine
 from askwise.errors import InputError, check_options
@@ -91,14 +91,6 @@ def score_pool(
     kept = scoring(fitted, acquire, targets=targets, engine=engine, **choices)
     told: dict[str, Any] = {"progress": progress, "doing": "scoring"}
     return stream(fitted, inputs, kept, draws=draws, seed=seed, engine=engine, **told)[0]
-
-
-def scorer(
-    fitted: Fitted, like: Tensor, kept: Reduction, *, draws: int, seed: int
-) -> Callable[[Tensor], Scores]:
-    """From items like this one to their scores, in the calling process, made ready once for many calls."""
-    ready = Ready(fitted, take(fitted, like[None], 0, 1), draws=draws, seed=seed, draw=kept.draw)
-    return lambda inputs: kept.of(ready, inputs)[0]
 
 
 def scoring(

@@ -12,14 +12,15 @@ from torch import Tensor
 
 from askwise.acquire import ACQUISITIONS, score
 from askwise.bayes.fitted import Fitted
-from askwise.bayes.predict import features, log_probs, predict, scorer, scoring
-from askwise.engine import Engine, Found, Work, remembered
+from askwise.bayes.predict import features, log_probs, predict, scoring
+from askwise.bayes.program.stream import Fetched, working
+from askwise.bayes.program.trace import as_taken
+from askwise.engine import Engine, remembered
 from askwise.errors import InputError
 from askwise.loop.conditions import cpu
 from askwise.loop.models import latest
 from askwise.loop.score import Part, Scored, chunk_size, chunks, score_items, subset
 from askwise.loop.setting import Setting, untrained
-from askwise.pool.pool import Reading
 from askwise.seeding import derive
 from askwise.selection import SELECTIONS, select
 from askwise.train.progress import meter
@@ -142,14 +143,12 @@ class _Chooser:
             options["targets"] = self._gather(fixed, lambda inputs: inputs)[1]
         kept = scoring(fitted, self._acquisition, draws=draws, seed=seed, draw=plan.draw, **options)
 
-        def make() -> Work:
-            score = scorer(fitted, pool.like(), kept, draws=draws, seed=seed)
+        def fetch(some: list[str]) -> Fetched:
+            reading = pool.read(some)
+            return Fetched(reading.inputs, notes={"bad": reading.quarantined})
 
-            def compute(reading: Reading) -> Found:
-                scores = score(reading.inputs) if reading.ids else torch.empty(0)
-                return Found((scores,), {"bad": reading.quarantined})
-
-            return Work(pool.read, compute)
+        item = as_taken(fitted.network, pool.like()[None])
+        work = working(fitted, item, kept, fetch, draws=draws, seed=seed)
 
         def scores(lists: Iterator[list[str]]) -> Iterator[Part]:
             handed: deque[list[str]] = deque()
@@ -162,9 +161,10 @@ class _Chooser:
             setting, engine = self._setting, self._journalled(fitted)
             count = plan.pool_subset or len(pool) - len(setting.held) - setting.ledger.count
             with meter(count, "scoring", unit="items", show=setting.follow) as advance:
-                for found in engine.map(make, shards()):
+                for found in engine.map(work, shards()):
                     some, bad = handed.popleft(), found.notes["bad"]
-                    yield [name for name in some if name not in bad], found.tensors[0], bad
+                    scored = found.tensors[0] if found.tensors else torch.empty(0)
+                    yield [name for name in some if name not in bad], scored, bad
                     advance(len(some))
 
         return scores

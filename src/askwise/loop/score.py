@@ -1,6 +1,5 @@
 """Scores of a whole pool in one pass: chunks in, ids and the best scores out, memory flat."""
 
-import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
@@ -11,13 +10,13 @@ import torch
 from torch import Tensor
 
 from askwise.bayes.program.build import BATCH
+from askwise.bayes.program.stream import shard_size
 from askwise.errors import TrainingError
 from askwise.pool.pool import Pool
 from askwise.seeding import hashes
 from askwise.selection.top_k import top_k
 
-_BYTES = 32 * 2**20  # of inputs held at a time
-_CHUNK = 4096  # items at most: what is set up once for each is cheap beside them
+_BYTES = 32 * 2**20  # of a batch: larger items are held one by one
 _TURNS = 64  # chunks, where there are many items
 
 Part: TypeAlias = tuple[list[str], Tensor, dict[str, str]]
@@ -73,8 +72,8 @@ def chunk_size(pool: Pool) -> int:
     It depends on the pool alone, so that a journal of finished chunks serves any number of workers.
     """
     like = pool.like()
-    fit = max(1, _BYTES // max(1, like.numel() * like.element_size()))
-    return min(_CHUNK, fit, max(2, math.ceil(len(pool) / (_TURNS * BATCH))) * BATCH)
+    small = like.numel() * like.element_size() * BATCH <= _BYTES
+    return shard_size(len(pool), like, block=BATCH if small else 1, turns=_TURNS)
 
 
 def chunks(ids: Iterable[str], size: int) -> Iterator[list[str]]:

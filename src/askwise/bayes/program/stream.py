@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import torch
@@ -169,25 +169,62 @@ def shards(
     if positive("draws", draws) > _MOST_DRAWS:
         raise InputError(f"draws = {draws} cannot be meant; at most {_MOST_DRAWS:,} are made")
 
-    def make() -> Work:
-        ready = Ready(fitted, item, draws=draws, seed=seed, draw=reduction.draw)
-
-        def compute(fetched: tuple[int, Tensor]) -> Found:
-            first, items = fetched
-            return Found(reduction.of(ready, items, first=first))
-
-        return Work(lambda shard: (shard[0], read(rows, *shard)), compute)
-
     count = fitted.posterior.distinct(draws)
     program, drawn = _program(fitted, item, count, seed)
     engine = _engine(engine, item, program, whole=reduction.whole)
     block = _block(program, _chunks(drawn(range(1)), count))
-    size = _shard(len(rows), item, block, engine.workers)
+    size = shard_size(len(rows), item, block=block, turns=_TURNS * engine.workers)
     spans = [[at, min(at + size, len(rows))] for at in range(0, len(rows), size)]
+    work = working(
+        fitted, item, reduction, lambda span: Fetched(read(rows, *span), span[0]), draws=draws, seed=seed
+    )
     with meter(len(rows), doing, unit="items", show=progress) as advance:
-        for (start, stop), one in zip(spans, engine.map(make, spans), strict=True):
+        for (start, stop), one in zip(spans, engine.map(work, spans), strict=True):
             yield slice(start, stop), tuple(tensor.to(item.device) for tensor in one.tensors)
             advance(stop - start)
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """The items of a shard, the position of the first in messages, and notes that go with the results."""
+
+    items: Tensor
+    first: int = 0
+    notes: dict[str, Any] = field(default_factory=dict)
+
+
+def working(
+    fitted: Fitted,
+    item: Tensor,
+    reduction: Reduction,
+    fetch: Callable[[list[Any]], Fetched],
+    *,
+    draws: int,
+    seed: int,
+) -> Callable[[], Work]:
+    """What an engine does with every shard: fetch its items, and keep what the reduction keeps of them.
+
+    `item` [1, ...] is one like them. A shard whose items cannot be read has notes and nothing kept.
+    """
+
+    def make() -> Work:
+        ready = Ready(fitted, item, draws=draws, seed=seed, draw=reduction.draw)
+
+        def compute(fetched: Fetched) -> Found:
+            kept = reduction.of(ready, fetched.items, first=fetched.first) if len(fetched.items) else ()
+            return Found(kept, fetched.notes)
+
+        return Work(fetch, compute)
+
+    return make
+
+
+def shard_size(count: int, item: Tensor, *, block: int, turns: int) -> int:
+    """How many items go to a worker at a time: full blocks, about `turns` shards, and not too many bytes."""
+    fair = math.ceil(count / (turns * block)) * block  # some turns each: all workers end together
+    fit = max(1, _BYTES // max(1, item.numel() * item.element_size() * block)) * block
+    least = _WORTH if block >= BATCH else block
+    return max(block, min(max(fair, least), _ITEMS, fit))
 
 
 def tempered(predictive: Tensor, temperature: float) -> Tensor:
@@ -221,14 +258,6 @@ def _engine(wanted: Engine | None, item: Tensor, program: Program, *, whole: boo
 def _block(program: Program, chunks: list[range]) -> int:
     """How many items make a block: more than a batch where draws are made anew for each."""
     return program.batch * (1 if len(chunks) == 1 else program.block)
-
-
-def _shard(count: int, item: Tensor, block: int, workers: int) -> int:
-    """How many items go to a worker at a time: full blocks, enough of them, and not too many bytes."""
-    fair = math.ceil(count / (_TURNS * workers * block)) * block  # some turns each: all end together
-    fit = max(1, _BYTES // max(1, item.numel() * item.element_size() * block)) * block
-    least = _WORTH if block >= BATCH else block
-    return max(block, min(max(fair, least), _ITEMS, fit))
 
 
 def _step(outputs: Tensor) -> int:
