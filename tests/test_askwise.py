@@ -24,7 +24,7 @@ first = kinds()
 assert first == kinds(), 'a name changed once its module was imported'
 print(sorted(name for name, kind in first.items() if kind is types.ModuleType))
 """
-    assert python(code) == "['data', 'encoders', 'nets', 'optim', 'oracle', 'pool', 'tasks']\n"
+    assert python(code) == "['assess', 'data', 'encoders', 'nets', 'optim', 'oracle', 'pool', 'tasks']\n"
 
 
 def test_importing_changes_no_global_state() -> None:

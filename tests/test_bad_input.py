@@ -20,6 +20,30 @@ CASES = {
         "aw.Learner(net, pool=x, classes=4).tell(['a'])",
         "tell takes labels by id, {question.id: label}, not a list",
     ),
+    "a softmax at the end": (
+        "aw.fit(torch.nn.Sequential(torch.nn.Linear(6, 4), torch.nn.Softmax(1)), (x, y))",
+        "the network's outputs are probabilities, which sum to 1; leave its softmax out",
+    ),
+    "one output": ("aw.fit(torch.nn.Linear(6, 1), (x, y * 0))", "one output for each class, at least 2"),
+    "a network for pictures": (
+        "aw.fit(aw.nets.segnet_basic(), (x, y), task='segmentation')",
+        "the network cannot take an input of shape [1, 6]",
+    ),
+    "too many processes": (
+        "aw.score_pool(f, x, 'bald', engine=Local(processes=5000))",
+        "processes = 5000 cannot be meant; this machine has",
+    ),
+    "too many threads": ("Local(threads=10**6)", "threads = 1000000 cannot be meant"),
+    "too many draws": ("aw.predict(f, x, draws=10**12)", "draws = 1000000000000 cannot be meant"),
+    "a NUL in a name": ("aw.Learner(net, pool=x, classes=4, store='a\\0.db')", "has a NUL in its name"),
+    "a folder as a pool": (
+        "aw.Learner(net, pool='photos', classes=4)",
+        "say what 'photos' holds: aw.pool.images(...)",
+    ),
+    "a number as training": (
+        "aw.fit(net, (x, y), training=3)",
+        "training is a Training or a table of its options",
+    ),
     "a plain network": ("aw.predict(net, x)", "a fitted model is wanted, not a plain network; make one with"),
     "a class": (
         "aw.fit(torch.nn.Linear, (x, y))",
@@ -125,6 +149,7 @@ CASES = {
 
 PROGRAM = """
 import json, sys, torch, askwise as aw
+from askwise.engine import Local
 torch.manual_seed(0)
 x, y = torch.randn(40, 6), torch.arange(40) % 4
 masks = torch.nn.Sequential(torch.nn.Conv2d(1, 4, 1))

@@ -118,5 +118,5 @@ def test_items_of_two_shapes_are_named() -> None:
         def __getitem__(self, at):
             return ragged[at]
 
-    with pytest.raises(InputError, match=r"item 1 is \[3\], and others \[2\]"):
+    with pytest.raises(InputError, match=r"the first is \[2\] and the one at position 1 is \[3\]"):
         as_rows(Ragged())[0:2]

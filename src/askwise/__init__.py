@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from askwise.loop.learner import Learner as Learner
     from askwise.selection import select as select
     from askwise.store.facts import CANNOT_TELL as CANNOT_TELL
+    from askwise.store.facts import RETRACT as RETRACT
     from askwise.store.facts import SKIP as SKIP
     from askwise.train import Training as Training
 
@@ -50,6 +51,7 @@ _HOMES = {
     "CANNOT_TELL": "askwise.store.facts:CANNOT_TELL",
     "Fitted": "askwise.bayes.fitted:Fitted",
     "Learner": "askwise.loop.learner:Learner",
+    "RETRACT": "askwise.store.facts:RETRACT",
     "SKIP": "askwise.store.facts:SKIP",
     "Training": "askwise.train:Training",
     "assess": "askwise.assess:",

@@ -26,6 +26,10 @@ class StoreError(AskwiseError):
     """The store cannot be used: in use elsewhere, read-only, full, or written by a newer askwise."""
 
 
+class StaleError(StoreError):
+    """Something was appended after the revision that a caller expected; read again, and decide again."""
+
+
 class EngineError(AskwiseError):
     """A worker could not do its work: it was killed again and again, or met an error of somebody's code."""
 

@@ -1,6 +1,6 @@
 """Whatever holds items, as rows: a tensor, an array, a torch Dataset or DataLoader, a pool, a table."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -37,14 +37,7 @@ class _Entries:
         return len(self._entries)
 
     def __getitem__(self, rows: slice, /) -> Tensor:
-        items = [self._item(at) for at in range(*rows.indices(len(self)))]
-        for at, item in enumerate(items):
-            if item.shape != items[0].shape:
-                raise InputError(
-                    f"items must have one shape; item {rows.start + at} is {list(item.shape)}, and others "
-                    f"{list(items[0].shape)}: add a transform to the dataset"
-                )
-        return torch.stack(items)
+        return stacked("items", [self._item(at) for at in range(*rows.indices(len(self)))])
 
     def _item(self, at: int) -> Tensor:
         entry = self._entries[at]
@@ -56,6 +49,17 @@ class _Entries:
             raise InputError(
                 f"item {at} of the dataset is a {kind}, not a tensor; add a transform to it"
             ) from None
+
+
+def stacked(name: str, parts: Sequence[Tensor]) -> Tensor:
+    """The tensors of single items as one; they must have one shape."""
+    for at, part in enumerate(parts):
+        if part.shape != parts[0].shape:
+            raise InputError(
+                f"{name} must have one shape; the first is {list(parts[0].shape)} and the one at "
+                f"position {at} is {list(part.shape)}"
+            )
+    return torch.stack(list(parts)) if parts else torch.empty(0)
 
 
 def as_rows(inputs: Any) -> Tensor | NDArray[Any] | Rows:

@@ -1,6 +1,9 @@
 """Every random stream has a name: a seed and a purpose give a generator, always the same one."""
 
-from collections.abc import Sequence
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import blake2b
 
 import numpy as np
@@ -27,6 +30,47 @@ def generator(seed: int, *purpose: str | int, device: str | torch.device = "cpu"
     Equal arguments give equal streams, so a resumed round repeats its choices.
     """
     return torch.Generator(device).manual_seed(derive(seed, *purpose))
+
+
+_torch = threading.RLock()
+
+
+def _forget_locks() -> None:
+    """A forked process has one thread, and must not wait for one that it does not have."""
+    global _torch
+    _torch = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_forget_locks)
+
+
+@contextmanager
+def torch_alone() -> Iterator[None]:
+    """Inside it no other thread of askwise draws from torch's own stream, traces, or changes modules' modes.
+
+    All three belong to the process: a prediction that puts the stream back would repeat the dropout of
+    a training beside it, and tracing replaces methods of every module while it lasts.
+    """
+    with _torch:
+        yield
+
+
+@contextmanager
+def torch_stream(seed: int) -> Iterator[None]:
+    """Inside it torch's own stream starts at `seed`; afterwards it is where it was.
+
+    It is set and put back while no prediction of another thread has the stream, which would undo both.
+    What draws from it inside does so under `torch_alone`.
+    """
+    forked = torch.random.fork_rng()
+    with torch_alone():
+        forked.__enter__()
+        torch.manual_seed(seed)
+    try:
+        yield
+    finally:
+        with torch_alone():
+            forked.__exit__(None, None, None)
 
 
 def keyed_normals(seed: int, numbers: range, name: str, shape: Sequence[int]) -> Float[Tensor, " T *shape"]:

@@ -105,8 +105,8 @@ def test_a_nan_stops_within_the_step_and_names_step_and_items() -> None:
         TrainingError, match=r"not finite at step \d+ .* on items photo-13; the inputs"
     ) as caught:
         aw.fit(aw.nets.mlp(6, 2), Counting(), ids=ids, training=Training(epochs=3, batch_size=4))
-    labels_read, example = 20, 1
-    batches = (len(steps) - labels_read - example) / 4
+    labels_read, example, looked_at = 20, 1, 8
+    batches = (len(steps) - labels_read - example - looked_at) / 4
     assert f"step {int(batches) - 1} " in str(caught.value)
 
 

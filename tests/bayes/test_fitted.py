@@ -1,6 +1,8 @@
 """What is saved comes back to the bit, and what is damaged or does not fit is refused by name."""
 
+import hashlib
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -119,3 +121,52 @@ def test_the_digest_follows_every_tensor() -> None:
     name = next(iter(fitted.state))
     fitted.state[name].view(-1)[0] += 1e-6
     assert fitted.digest() != before
+
+
+def forged(folder, change):
+    """The saved model with another record under a right manifest."""
+    record = json.loads((folder / "model.json").read_text())
+    change(record)
+    content = json.dumps(record).encode()
+    (folder / "model.json").write_bytes(content)
+    sums = json.loads((folder / "manifest.json").read_text())
+    sums["model.json"] = hashlib.sha256(content).hexdigest()
+    (folder / "manifest.json").write_text(json.dumps(sums))
+
+
+FORGERIES = {
+    "a network of terabytes": (
+        lambda record: record["network"]["options"].update(hidden=[10**6, 10**6]),
+        "was saved from another network: dense1",
+    ),
+    "nothing": (lambda record: record.clear(), "is not a record of a model: KeyError"),
+    "no network": (lambda record: record.update(network="mlp"), "is not a record of a model: TypeError"),
+    "an unknown option": (
+        lambda record: record["posterior"]["options"].update(lst=1),
+        "unknown option of posterior 'bbb' 'lst'; did you mean 'last'",
+    ),
+    "an unknown posterior": (lambda record: record["posterior"].update(name="bb"), "unknown posterior 'bb'"),
+    "an odd task": (lambda record: record["task"].update(options={"foo": 1}), "is not a record of a model"),
+}
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_a_forged_record_is_refused_in_one_line_before_it_takes_memory(name, tmp_path):
+    x, y = torch.randn(8, 3), torch.arange(8) % 2
+    fitted = aw.fit(aw.nets.mlp(3, 2, hidden=(4,)), (x, y), training=aw.Training(epochs=1))
+    fitted.save(tmp_path)
+    assert aw.load(tmp_path).digest() == fitted.digest()  # control
+    change, message = FORGERIES[name]
+    forged(tmp_path, change)
+    with pytest.raises((InputError, CorruptError), match=message) as caught:
+        aw.load(tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_pipe_in_place_of_a_file_is_refused_and_not_waited_for(tmp_path):
+    x, y = torch.randn(8, 3), torch.arange(8) % 2
+    aw.fit(aw.nets.mlp(3, 2), (x, y), training=aw.Training(epochs=1)).save(tmp_path)
+    (tmp_path / "model.json").unlink()
+    os.mkfifo(tmp_path / "model.json")
+    with pytest.raises(CorruptError, match="is not a file"):
+        aw.load(tmp_path)

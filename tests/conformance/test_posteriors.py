@@ -100,8 +100,16 @@ def test_predictions_equal_hand_made_passes(fitted: Fitted) -> None:
 
 
 def test_draws_average_to_the_mean(fitted: Fitted) -> None:
-    draws = fitted.posterior.draw(fitted.network, fitted.state, numbers=range(2000), seed=0, dropouts=())
+    dropouts = dropout.find(fitted.network, data(1)[0]) if fitted.posterior.dropout else ()
+    draws = fitted.posterior.draw(
+        fitted.network, fitted.state, numbers=range(2000), seed=0, dropouts=dropouts
+    )
+    assert bool(draws) == (fitted.posterior.name != "point")  # one network has nothing to draw
     for name, values in draws.items():
+        if name.startswith("dropout."):
+            keep = next(one.keep for one in dropouts if one.name == name)
+            assert (values.mean(0) - keep).abs().max() < 5 * (keep * (1 - keep) / 2000) ** 0.5
+            continue
         if fitted.posterior.name == "ensemble":  # its members, one after the other; they have no mean
             assert torch.equal(values[:6], fitted.state[name][[0, 1, 2, 0, 1, 2]])
             continue

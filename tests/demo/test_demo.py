@@ -16,7 +16,7 @@ TINY = replace(PROTOCOL, network="mlp", training={"epochs": 2}, initial=10, batc
 
 
 def bits(path):
-    store = open_store(path, read_only=True)
+    store = open_store(path, access="read")
     found = [q.id for q in store.facts(Question)], [(r.weights, r.metrics) for r in store.facts(Round)]
     store.close()
     return found
@@ -64,7 +64,7 @@ def test_demo_ends_with_one_json_object_and_a_page(tmp_path, monkeypatch, capsys
     assert found["summary"][DEFAULT]["area"]["why"] == "one seed: no interval"
     assert found["seconds"] > 0
     assert "against random" in (out / "report.html").read_text()
-    stores = {path: path.read_bytes() for path in out.glob("*.db")}
+    stores = {path: bits(path) for path in out.glob("*.db")}
     assert call(["demo", "--seeds", "0", "--out", str(out)]) == 0
     shown = capsys.readouterr().out
     assert "> 20" in shown
@@ -72,4 +72,4 @@ def test_demo_ends_with_one_json_object_and_a_page(tmp_path, monkeypatch, capsys
     assert "three" in shown
     assert "first hit" in shown
     assert "report.html" in shown
-    assert {path: path.read_bytes() for path in stores} == stores, "finished runs are shown, not run again"
+    assert {path: bits(path) for path in stores} == stores, "finished runs are shown, not run again"

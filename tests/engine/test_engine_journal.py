@@ -12,8 +12,8 @@ import pytest
 import torch
 
 from askwise.engine import Found, Local, Work, remembered
-from askwise.engine.frames import pack, unpack
 from askwise.engine.journal import shard_key
+from askwise.engine.messages import pack, unpack
 from askwise.errors import InputError, StoreError
 
 SHARDS = [[at, at + 1] for at in range(6)]

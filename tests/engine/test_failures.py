@@ -5,7 +5,7 @@ import json
 import pytest
 
 from askwise import errors
-from askwise.engine.failures import raised, told
+from askwise.engine.messages import raised, told
 
 
 def crossed(error):

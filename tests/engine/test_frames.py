@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from askwise.engine import Found
-from askwise.engine.frames import pack, unpack
+from askwise.engine.messages import pack, unpack
 
 KINDS = [torch.float32, torch.float64, torch.bfloat16, torch.int64, torch.uint8, torch.bool]
 

@@ -14,7 +14,7 @@ from descendants import descendants, gone
 
 from askwise.engine import Found, Local, Work
 from askwise.engine.local import cores
-from askwise.errors import InputError
+from askwise.errors import EngineError, InputError
 
 
 def where(shard):
@@ -99,6 +99,64 @@ def test_no_worker_outlives_a_caller_that_is_killed(number):
         driver.wait()
 
 
+# two engines in two threads: each forks while the pipes of the other are open
+BUSY = """
+import os, threading, time, torch
+from askwise.engine import Found, Local, Work
+def compute(shard):
+    os.write(1, b"busy\\n")  # one write: four processes share the pipe
+    time.sleep(600)
+    return Found((torch.tensor(shard),))
+def drive():
+    list(Local(2).map(lambda: Work(lambda shard: shard, compute), [[0], [1]]))
+for _ in range(2):
+    threading.Thread(target=drive).start()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=str)
+def test_workers_in_the_middle_of_long_work_end_with_their_caller(number):
+    driver = subprocess.Popen([sys.executable, "-c", BUSY], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(4):
+            assert driver.stdout.readline() == b"busy\n"
+        workers = descendants(driver.pid)
+        assert len(workers) == 4
+        driver.send_signal(number)
+        assert driver.wait(20) != 0
+        assert gone(workers, seconds=10)
+    finally:
+        driver.kill()
+        driver.stdout.close()
+        driver.wait()
+
+
+@pytest.mark.parametrize("part", ["fetch", "compute"])
+def test_a_worker_whose_code_wants_to_exit_is_an_error_and_no_hang(part):
+    def leave(shard):
+        raise SystemExit("I have had enough")
+
+    work = Work(leave, where) if part == "fetch" else Work(lambda shard: shard, leave)
+    with pytest.raises(EngineError, match="SystemExit: I have had enough"):
+        list(Local(2).map(lambda: work, [[0], [1], [2]]))
+
+
+def test_a_stopped_worker_is_replaced_after_the_stated_time(monkeypatch, tmp_path):
+    monkeypatch.setattr("askwise.engine.worker.SILENT", 1.0)
+    monkeypatch.setattr("askwise.engine.worker.BEAT", 0.1)
+
+    def compute(shard):
+        if shard == [1] and not (tmp_path / "stopped").exists():
+            (tmp_path / "stopped").touch()
+            os.kill(os.getpid(), signal.SIGSTOP)
+        return where(shard)
+
+    found = [
+        one.tensors[0].item() for one in Local(2).map(lambda: Work(lambda s: s, compute), [[0], [1], [2]])
+    ]
+    assert found == [0, 1, 2]
+
+
 def test_items_are_read_ahead_of_the_arithmetic():
     read = threading.Semaphore(0)  # one in each worker: it counts what that worker has read
 
@@ -108,7 +166,7 @@ def test_items_are_read_ahead_of_the_arithmetic():
 
     def compute(shard):
         read.acquire()  # its own
-        more_to_come = shard[0] < 12  # of sixteen: each worker still has one to read
+        more_to_come = shard[0] < 2  # the first of each worker: later ones may have gone to the other
         ahead = not more_to_come or read.acquire(timeout=60)  # waits for ever if nobody reads meanwhile
         if more_to_come and ahead:
             read.release()

@@ -11,6 +11,7 @@ from askwise.bayes.posteriors import bbb, mc_dropout, point
 from askwise.loop.learner import Learner
 from askwise.pool import arrays
 from askwise.store.facts import Answer, Asked, Question, Round, Snapshot
+from askwise.store.ledger import Ledger
 from askwise.store.sql import SqlStore
 from askwise.train import Training
 
@@ -52,10 +53,10 @@ def learner(store=None, **changes) -> Learner:
 
 def outcome(path: Path) -> dict:
     """Everything of a run that must be the same to the bit."""
-    store = SqlStore(path, read_only=True)
+    store = SqlStore(path, access="read")
     found = {
         "picks": [(q.id, q.round, q.rank, q.score, q.guess) for q in store.facts(Question)],
-        "answers": [(a.id, a.kind, a.label) for a in store.facts(Answer)],
+        "answers": [(a.id, a.verdict, a.label) for a in store.facts(Answer)],
         "weights": [(r.number, r.labels, r.weights, r.metrics) for r in store.facts(Round)],
         "scores": [(a.round, a.scored, a.scores) for a in store.facts(Asked)],
         "snapshots": sorted({(s.round, s.count, s.sha256) for s in store.facts(Snapshot)}),
@@ -75,3 +76,8 @@ def in_child(action) -> int:
         finally:
             os._exit(code)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def ledger(run: Learner) -> Ledger:
+    """Where every item stands, by the facts alone."""
+    return Ledger(run.store).refresh()

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from small_run import CLASSES, IDS, POINTS, TRUTH, learner, network, pool
+from small_run import CLASSES, IDS, POINTS, TRUTH, learner, ledger, network, pool
 
 from askwise.acquire import ACQUISITIONS
 from askwise.errors import InputError
@@ -29,7 +29,7 @@ def test_every_selection_runs_whole_and_on_a_shortlist(select):
     for shortlist in (1000, 5) if "scores" not in SELECTIONS[select].needs else (1000,):
         run = learner(select=select, budget=7, shortlist=shortlist)
         assert isinstance(run.run(oracle=TRUTH), Stop)
-        picks = [question.id for question in run._setting.store.facts(Question)]
+        picks = [question.id for question in run.store.facts(Question)]
         assert len(set(picks)) == 7
 
 
@@ -40,7 +40,7 @@ def test_what_is_asked_is_what_scoring_by_hand_would_ask():
     run = learner(initial={name: TRUTH[name] for name in IDS[:6]})
     asked = run.ask()
     reading = pool().read(IDS[6:40])
-    scores = score_pool(run._setting.model(), reading.inputs, "bald", draws=8, seed=derive(5, "draw", 1))
+    scores = score_pool(run.fitted, reading.inputs, "bald", draws=8, seed=derive(5, "draw", 1))
     best = scores.argsort(descending=True)[:3].tolist()
     assert [question.id for question in asked] == [reading.ids[place] for place in best]
     assert [question.score for question in asked] == scores[best].tolist()
@@ -49,8 +49,8 @@ def test_what_is_asked_is_what_scoring_by_hand_would_ask():
 def test_only_a_subset_of_the_pool_is_scored_and_ids_are_not_confused():
     run = learner(pool_subset=10)
     run.run(oracle=TRUTH)
-    assert {asked.scored for asked in run._setting.store.facts(Asked)} == {10}
-    labels = run._setting.ledger.labels
+    assert {asked.scored for asked in run.store.facts(Asked)} == {10}
+    labels = ledger(run).labels
     assert all(CLASSES[label] == TRUTH[name] for name, label in labels.items())
 
 
@@ -62,7 +62,7 @@ def test_bad_items_are_quarantined_and_no_other_score_changes():
     )
     same = [(question.id, question.score) for question in clean.ask()]
     assert [(question.id, question.score) for question in troubled.ask()] == same
-    assert set(troubled._setting.ledger.quarantined) == {"bad-1", "bad-2"}
+    assert set(ledger(troubled).quarantined) == {"bad-1", "bad-2"}
     counts = troubled.status().counts
     assert (counts.quarantined, counts.items) == (2, 42)
 
@@ -90,7 +90,7 @@ def test_a_cold_start_by_coverage_uses_the_features_of_the_given_network():
     other = network()
     other[0].weight.data *= -3
     assert first != [question.id for question in learner(select="typiclust", network=other).ask()]
-    assert run._setting.store.facts(Segment)[0].conditions["weights"]
+    assert run.store.facts(Segment)[0].conditions["weights"]
 
 
 def test_a_batch_larger_than_the_pool_asks_the_pool():

@@ -91,7 +91,7 @@ def finished(**changes):
         learner.run(oracle=lambda question: truth[question.id])
         kind = changes.get("kind", "pictures")
         inputs = torch.from_numpy(PICTURES[80:]) if kind == "pictures" else tokens(WORDS[80:])
-        asked = [(q.id, q.score) for q in learner._setting.store.facts(Question)]
+        asked = [(q.id, q.score) for q in learner.store.facts(Question)]
         return asked, learner.rounds(), learner.predict(inputs), learner._setting
 
 
@@ -198,14 +198,14 @@ def test_another_encoder_is_noticed_and_the_model_trained_anew(folder):
         begun(store=folder / "run.db", network=image_network(seed=1), exact=True)
     learner, truth = begun(store=folder / "run.db", network=image_network(seed=1))
     with learner:
-        assert learner._setting.store.facts(Segment)[-1].changed == ["encoder"]
+        assert learner.store.facts(Segment)[-1].changed == ["encoder"]
         with pytest.raises(InputError, match="there is no model yet"):  # of these features
             learner.predict(torch.from_numpy(PICTURES[80:]))
         count = len(learner.rounds())
         learner.ask()
         assert len(learner.rounds()) == count + 1
         learner.run(oracle=lambda question: truth[question.id])
-        model = learner._setting.model()
+        model = learner.fitted
     assert torch.equal(model.network.encoder[0].weight, image_network(seed=1).encoder[0].weight)
 
 

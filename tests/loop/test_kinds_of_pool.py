@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 from PIL import Image
-from small_run import FAST
+from small_run import FAST, ledger
 from torch import nn
 
 from askwise.loop.decide import Stop
@@ -33,7 +33,7 @@ def test_pictures(folder):
     assert isinstance(run.run(oracle=truth), Stop)
     counts = run.status().counts
     assert (counts.labelled, counts.quarantined, counts.items) == (12, 1, 13)
-    assert list(run._setting.ledger.quarantined) == ["torn.png"]
+    assert list(ledger(run).quarantined) == ["torn.png"]
 
 
 def test_texts(folder):

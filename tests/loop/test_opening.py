@@ -1,8 +1,11 @@
 """A store meets a plan, a pool and a network that may have changed."""
 
+import shutil
+from pathlib import Path
+
 import numpy as np
 import pytest
-from small_run import CLASSES, IDS, POINTS, TRUTH, learner, pool
+from small_run import CLASSES, IDS, LABELS, POINTS, TRUTH, learner, ledger, pool
 from torch import nn
 
 from askwise.errors import InputError
@@ -17,10 +20,10 @@ def test_a_pool_grows_while_it_runs_and_missing_items_are_quarantined_until_they
         assert run.add(arrays(POINTS[20:30], ids=IDS[20:30])) == IDS[20:30]
         assert run.status().counts.items == 30
     with learner(folder / "run.db", pool=pool(POINTS[5:40], IDS[5:40])) as run:
-        assert set(run._setting.ledger.quarantined) == set(IDS[:5])
+        assert set(ledger(run).quarantined) == set(IDS[:5])
         assert run.status().counts.items == 40
     with learner(folder / "run.db") as run:
-        assert not run._setting.ledger.quarantined
+        assert not ledger(run).quarantined
         assert run.status().counts.items == 40
 
 
@@ -47,8 +50,8 @@ def test_a_status_can_be_read_from_the_store_alone(folder):
     with learner(folder / "run.db") as run:
         run.ask()
         own = run.status()
-        reader = SqlStore(folder / "run.db", read_only=True)
-        assert status(reader) == own.__class__(**own.__dict__)
+        reader = SqlStore(folder / "run.db", access="read")
+        assert status(reader) == own
         reader.close()
     assert own.next == "wait for 4 answers"
 
@@ -59,7 +62,7 @@ def test_a_larger_budget_goes_on_and_a_new_class_may_be_added_at_the_end(folder)
     wider = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Dropout(0.2), nn.Linear(8, 4))
     more = {"network": wider, "classes": [*CLASSES, "grey"], "budget": 13, "select": "top_k"}
     with learner(folder / "run.db", **more) as run:
-        run.tell({next(iter(run._setting.ledger.labels)): "grey"})
+        run.tell({next(iter(ledger(run).labels)): "grey"})
         run.run(oracle=TRUTH)
         assert run.rounds()[-1].labels == 13
         assert run.status().plan.budget == 13
@@ -88,7 +91,7 @@ def test_a_renamed_class_keeps_its_labels(folder):
     with pytest.raises(InputError, match="has the classes red, lime, blue"):
         learner(folder / "run.db")
     with learner(folder / "run.db", classes=["red", "lime", "blue"], test=None) as run:
-        assert run._setting.ledger.labels == {name: 1}
+        assert ledger(run).labels == {name: 1}
 
 
 BAD = {
@@ -107,7 +110,7 @@ BAD = {
     "seed": ({"seed": "abc"}, "seed in the plan"),
     "one class": ({"classes": ["red"]}, "at least two classes"),
     "outputs": ({"classes": ["red", "green"]}, "the network has 3 outputs, and there are 2 classes"),
-    "shape": ({"pool": np.zeros((5, 7), np.float32)}, r"the network cannot take items of shape \(7,\)"),
+    "shape": ({"pool": np.zeros((5, 7), np.float32)}, r"the network cannot take an input of shape \[1, 7\]"),
     "initial item": ({"initial": {"nobody": "red"}}, "initial names the item 'nobody', which the pool"),
     "initial ids": ({"initial": ["nobody"]}, "initial names the item 'nobody'"),
     "initial label": ({"initial": {IDS[0]: "rde"}}, "the label of 'point-00' is 'rde'.*did you mean 'red'"),
@@ -136,3 +139,18 @@ def test_a_store_of_other_data_or_classes_is_refused(folder):
         learner(folder / "run.db", pool=arrays(POINTS[:9]))
     with pytest.raises(InputError, match="has the classes red, green, blue, and the plan blue, green, red"):
         learner(folder / "run.db", classes=CLASSES[::-1])
+
+
+def test_a_run_of_the_first_askwise_goes_on(folder):
+    old = Path(__file__).parents[1] / "store" / "version1"
+    shutil.copytree(old, folder / "old")
+    reader = SqlStore(folder / "old" / "run.db", access="read")
+    before = status(reader)
+    reader.close()
+    names = ["crimson", *CLASSES[1:]]
+    test = (POINTS[40:], [names[label] for label in LABELS[40:]])
+    with learner(folder / "old" / "run.db", classes=names, test=test) as run:
+        assert run.status().counts == before.counts
+        assert len(run.ask()) == 2
+        run.run(oracle={name: LABELS[IDS.index(name)] for name in IDS})
+        assert [found.labels for found in run.rounds()][-1] == 10

@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from small_run import CLASSES, IDS, LABELS, POINTS, TRUTH, learner, pool
+from small_run import CLASSES, IDS, LABELS, POINTS, TRUTH, learner, ledger, pool
 
 from askwise.errors import InputError
 
@@ -26,7 +26,7 @@ def test_initial_labels_told_again_at_a_restart_do_not_undo_a_correction(folder)
     with learner(folder / "run.db", initial=initial) as run:
         run.tell({IDS[0]: "blue"})
     with learner(folder / "run.db", initial=initial) as run:
-        assert run._setting.ledger.labels[IDS[0]] == 2
+        assert ledger(run).labels[IDS[0]] == 2
 
 
 def test_validation_and_test_items_are_measured_and_never_asked():
@@ -35,7 +35,7 @@ def test_validation_and_test_items_are_measured_and_never_asked():
     run.run(oracle=TRUTH)
     assert run.status().counts.items == 30
     assert set(run.rounds()[-1].metrics) == {"validation", "test"}
-    assert not held.keys() & run._setting.ledger.labels.keys()
+    assert not held.keys() & ledger(run).labels.keys()
     with pytest.raises(InputError, match="is held out for validation or test"):
         run.tell({IDS[0]: "red"})
 

@@ -1,5 +1,6 @@
 """Kill -9 anywhere and run again: the same picks, weights and scores to the bit."""
 
+import errno
 import os
 import random
 import shutil
@@ -11,9 +12,10 @@ from functools import partial
 import pytest
 from small_run import HELD, IDS, POINTS, TRUTH, in_child, learner, network, outcome, pool
 
-from askwise.errors import CorruptError, InputError, StoreError
-from askwise.store.facts import Segment
+from askwise.errors import CorruptError, InputError, SlowPathWarning, StoreError
+from askwise.store.facts import Round, Segment
 from askwise.store.sql import SqlStore
+from askwise.store.sql.care import recover
 
 # Python 3.12 warns of threads; the children here start none and end by _exit
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
@@ -153,13 +155,18 @@ def test_control_a_store_that_forgets_does_not_end_the_same(whole, folder):
     in_child(lambda: complete(path, killer(number), **WAYS["scratch"]))
     before = shutil.copy(path, folder / "before.db")
     kept = len(outcome(before)["answers"])
-    with SqlStore(path)._writing() as connection:
-        connection.exec_driver_sql("delete from answers where revision = (select max(revision) from answers)")
-    (folder / "run.db.lock").unlink()
-    assert len(outcome(path)["answers"]) == kept - 1
-    with learner(SqlStore(path), **WAYS["scratch"]) as run:
+    found = outcome(path)["answers"]
+    forgets = SqlStore(path)
+    with forgets._writing() as connection:
+        connection.exec_driver_sql("delete from answers where seq = (select max(seq) from answers)")
+    forgets.close()
+    with pytest.raises(CorruptError, match=f"it has {kept - 1} facts of Answer where {kept} were written"):
+        outcome(path)
+    recover(path, folder / "again.db")
+    assert outcome(folder / "again.db")["answers"] == found[:-1]
+    with learner(SqlStore(folder / "again.db"), **WAYS["scratch"]) as run:
         run.run(oracle=lambda question: "red")
-    assert outcome(path) != expected
+    assert outcome(folder / "again.db") != expected
 
 
 def test_a_pool_in_another_order_gives_the_same_picks_and_weights(whole, folder):
@@ -181,7 +188,7 @@ def test_other_conditions_continue_as_a_noted_segment_and_exact_refuses_by_name(
         assert run.status().segments == 2
     with learner(path, exact=True) as run:
         assert run.status().segments == 2
-        segment = run._setting.store.facts(Segment)[-1]
+        segment = run.store.facts(Segment)[-1]
     assert (segment.changed, segment.conditions["threads"]) == (["threads"], 77)
     assert {"torch", "cpu", "inner_batch", "device", "network"} <= set(segment.conditions)
 
@@ -198,31 +205,34 @@ def test_other_given_weights_are_another_condition_only_where_training_starts_fr
             assert run.status().segments == segments
 
 
-def test_a_checkpoint_with_a_flipped_bit_is_refused_by_name(folder):
-    path = folder / "run.db"
-    with learner(path) as run:
-        run.tell({question.id: TRUTH[question.id] for question in run.ask()})
-        run.ask()
-    weights = next((folder / "run.db.checkpoints" / "round-0001").glob("*.safetensors"))
+def damaged(place):
+    weights = next(place.glob("*.safetensors"))
     content = bytearray(weights.read_bytes())
     content[-3] ^= 1
     weights.write_bytes(content)
-    with learner(path) as run, pytest.raises(CorruptError, match=r"round-0001.*weights.safetensors"):
-        run.predict(run._setting.pool.read(IDS[:2]).inputs)
 
 
-def test_a_checkpoint_of_another_round_is_refused(folder):
+@pytest.mark.parametrize("way", ["scratch", "warm"])
+@pytest.mark.parametrize("damage", [damaged, shutil.rmtree, "another round's"])
+def test_a_lost_or_damaged_last_checkpoint_is_trained_again_to_the_bit_and_it_is_said(folder, way, damage):
     path = folder / "run.db"
-    complete(path)
-    home = folder / "run.db.checkpoints"
-    last, before = sorted(home.iterdir())[-1], sorted(home.iterdir())[-2]
-    shutil.rmtree(last)
-    shutil.copytree(before, last)
-    with (
-        learner(path) as run,
-        pytest.raises(CorruptError, match=f"checkpoint {last.name} is not the one of round"),
-    ):
-        run.predict(run._setting.pool.read(IDS[:2]).inputs)
+    changes = WAYS[way]
+    complete(path, **changes)
+    expected = outcome(path)
+    before, last = SqlStore(path, access="read").facts(Round)[-2:]
+    place = folder / "run.db.checkpoints" / last.checkpoint
+    if callable(damage):
+        damage(place)
+    else:
+        shutil.rmtree(place)
+        shutil.copytree(place.with_name(before.checkpoint), place)
+    with learner(path, **changes) as run:
+        with pytest.warns(SlowPathWarning, match=f"round {last.number} was trained again.*same to the bit"):
+            found = run.fitted.digest()
+        assert found == last.weights
+    with learner(path, **changes) as run:  # the checkpoint is there again
+        assert run.fitted.digest() == last.weights
+    assert outcome(path) == expected
 
 
 def test_restoring_a_model_leaves_the_given_network_alone(folder):
@@ -231,7 +241,7 @@ def test_restoring_a_model_leaves_the_given_network_alone(folder):
     own = network()
     before = {name: value.clone() for name, value in own.state_dict().items()}
     with learner(path, network=own) as run:
-        run.predict(run._setting.pool.read(IDS[:2]).inputs)
+        run.predict(IDS[:2])
     assert all(value.equal(before[name]) for name, value in own.state_dict().items())
 
 
@@ -239,3 +249,41 @@ def test_a_second_learner_on_the_same_store_is_refused_naming_the_process(folder
     with learner(folder / "run.db"), pytest.raises(StoreError, match=f"pid {os.getpid()}, host"):
         learner(folder / "run.db")
     learner(folder / "run.db").close()
+
+
+def full_at(number):
+    """A hook after which the disk is full at the `number`-th write point, and then has room again."""
+    left = [number]
+
+    def on_write(point):
+        left[0] -= 1
+        if left[0] == -1:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    return on_write
+
+
+def fill_and_finish(path, number, changes):
+    """The outcome of a run that found the disk full once, and was started again."""
+    with pytest.raises(StoreError, match="No space left on device") as said:
+        complete(path, full_at(number), **changes)
+    assert len(str(said.value).splitlines()) == 1
+    complete(path, **changes)
+    return outcome(path)
+
+
+def test_a_disk_that_is_full_at_writes_of_many_kinds_is_one_line_and_the_run_ends_the_same(whole, folder):
+    expected, points, _ = whole["scratch"]
+    for number in points_to_try(points)[::4]:
+        found = fill_and_finish(folder / f"{number}.db", number, WAYS["scratch"])
+        assert found == expected, f"full {points[number]} (point {number})"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
+def test_a_disk_that_is_full_at_any_write_is_one_line_and_the_run_ends_the_same(whole, way, folder):
+    expected, points, _ = whole[way]
+    for number, point in enumerate(points):
+        found = fill_and_finish(folder / f"{number}.db", number, WAYS[way])
+        assert found == expected, f"full {point} (point {number})"
+    sys.stdout.write(f"\n{way}: the disk was full at each of {len(points)} write points\n")

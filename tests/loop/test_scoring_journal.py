@@ -12,7 +12,7 @@ X = torch.randn(2000, 4, generator=torch.Generator().manual_seed(0))
 class Mortal:
     """The engine of this process, which counts shards and dies before one of them."""
 
-    name, workers, threads = "mortal", 1, 1
+    name, workers, threads = "local", 1, 1
 
     def __init__(self, last: int) -> None:
         self.last, self.done = last, 0
@@ -31,20 +31,19 @@ def asked(store, engine: Mortal) -> list[tuple[str, float | None]]:
     torch.manual_seed(0)
     network = aw.nets.mlp(4, 2, hidden=(4,))
     how = {"training": {"epochs": 1}, "draws": 5}
-    with aw.Learner(network, pool=X, classes=2, initial=known, store=store, **how) as learner:
-        learner._setting.engine = engine
+    with aw.Learner(network, pool=X, classes=2, initial=known, store=store, engine=engine, **how) as learner:
         return [(question.id, question.score) for question in learner.ask()]
 
 
 def test_what_was_scored_before_the_end_is_not_scored_again(tmp_path):
     whole = Mortal(99)
     expected = asked(tmp_path / "whole.db", whole)
-    assert whole.done == 8  # 1,980 items, 256 at a time
+    assert whole.done > 5  # there are shards to lose
     with pytest.raises(KeyboardInterrupt):
         asked(tmp_path / "run.db", Mortal(5))
     kept = tmp_path / "run.db.scoring"
     assert len(list(kept.iterdir())) == 1
     rest = Mortal(99)
     assert asked(tmp_path / "run.db", rest) == expected
-    assert rest.done == 3
+    assert rest.done == whole.done - 5
     assert not kept.exists()

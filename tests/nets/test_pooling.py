@@ -1,6 +1,6 @@
 import torch
 
-from askwise.nets.pooling import masked_mean
+from askwise.nets.parts import masked_mean
 
 
 def test_the_mean_is_over_what_is_there():

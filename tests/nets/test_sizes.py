@@ -1,7 +1,7 @@
 import pytest
 
 from askwise.errors import InputError
-from askwise.nets.sizes import after, border
+from askwise.nets.parts import after, border
 
 
 def test_28_pixels_become_11_in_gals_network():

@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from askwise.optim.averaged import AveragedAdam
+from askwise.optim.beside import AveragedAdam
 
 
 def test_three_samples_count_as_their_mean() -> None:

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from askwise.optim.placed import gradients, normal, placed
+from askwise.optim.sampling import gradients, normal, placed
 
 
 def test_values_are_in_place_and_then_gone() -> None:

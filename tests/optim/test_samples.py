@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from askwise.errors import InputError
-from askwise.optim.samples import Samples
+from askwise.optim.sampling import Samples
 
 
 def test_means_are_over_the_samples_and_leave_what_was_added_alone() -> None:

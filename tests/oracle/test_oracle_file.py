@@ -96,3 +96,9 @@ def test_a_changed_label_is_a_correction(tmp_path):
     (tmp_path / "l.csv").write_text("id,label\na,cat\nb,dog\nc,cat\n")
     found = File(tmp_path / "l.csv", classes=["cat", "dog"])
     assert found.corrections({"a": "cat", "b": "cat", "z": "dog"}) == {"b": "dog"}
+
+
+def test_a_key_that_is_there_twice_is_refused(tmp_path):
+    (tmp_path / "l.jsonl").write_text('{"id": "a", "id": "b", "label": "cat"}\n')
+    with pytest.raises(InputError, match="line 1 is not JSON: the key 'id' is there twice; mend the line"):
+        File(tmp_path / "l.jsonl", classes=["cat", "dog"])

@@ -188,6 +188,43 @@ def test_a_large_tiff_in_one_piece_is_refused_before_it_is_read(tmp_path):
     assert "too large to be read one by one" in read(folder, max_pixels=5000).quarantined["x.tif"]
 
 
+@pytest.mark.parametrize(("tag", "value"), [(256, 704_643_122), (257, 2**31), (277, 50_177)])
+def test_a_header_that_claims_too_much_is_refused_before_time_is_spent_on_it(tmp_path, tag, value, capfd):
+    colours = np.stack([CELLS] * 3, axis=2).astype(np.float32)
+    folder = write(tmp_path / "x.tif", colours, photometric="rgb", tile=(16, 16))
+    with tifffile.TiffFile(tmp_path / "x.tif", mode="r+b") as file:
+        place = file.pages[0].tags[tag].offset
+    content = bytearray((tmp_path / "x.tif").read_bytes())
+    content[place : place + 12] = struct.pack("<HHII", tag, 4, 1, value)
+    (tmp_path / "x.tif").write_bytes(content)
+    found = read(folder, max_pixels=5000).quarantined["x.tif"]
+    assert found.startswith("it")
+    assert "\n" not in found
+    assert capfd.readouterr().err == ""
+
+
+def test_damaged_files_are_pictures_or_have_a_reason_and_nothing_else(tmp_path):
+    plain, good = Image.fromarray(RNG.integers(0, 255, size=(20, 24, 3)).astype(np.uint8)), {}
+    for name in ("x.png", "x.jpg", "x.gif", "x.webp", "x.bmp"):
+        plain.save(tmp_path / name)
+    write(tmp_path / "x.tif", np.stack([CELLS] * 3, axis=2), photometric="rgb", compression="zlib")
+    write(tmp_path / "y.tif", np.stack([CELLS] * 3), photometric="minisblack")
+    for path in list(tmp_path.iterdir()):
+        good[path.name] = path.read_bytes()
+        path.unlink()
+    for number in range(30):
+        for name, content in good.items():
+            damaged = bytearray(content)
+            for _ in range(1 + number % 4):
+                damaged[RNG.integers(min(len(damaged), 60 + 20 * number))] = RNG.integers(256)
+            (tmp_path / f"{number}{name}").write_bytes(damaged)
+    pool = images(tmp_path, size=8, stack="max", stretch=Stretch((0.0,), (4095.0,)))
+    found = pool.read(list(pool.ids))
+    assert len(found.ids) + len(found.quarantined) == len(pool) == 30 * len(good)
+    assert len(found.quarantined) > 30
+    assert not any("\n" in why for why in found.quarantined.values())
+
+
 def test_a_large_jpeg_is_decoded_small_and_a_large_png_is_refused(tmp_path):
     big = np.repeat(np.repeat(CELLS.astype(np.uint8), 100, axis=0), 100, axis=1)
     Image.fromarray(big).save(tmp_path / "x.jpg", quality=95)

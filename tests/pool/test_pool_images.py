@@ -104,6 +104,23 @@ def test_a_bad_picture_is_quarantined_and_changes_no_other(folder, name):
     assert torch.equal(after.inputs, before.inputs)
 
 
+@pytest.mark.slow
+def test_ten_thousand_files_with_every_bad_one_among_them_are_counted_and_imported_once(folder):
+    for name, (make, _) in BAD.items():
+        make(folder / name)
+    content = (folder / "good.png").read_bytes()
+    for number in range(10_000 - len(BAD) - 2):
+        (folder / f"{number}.png").write_bytes(content)
+    pool = images(folder, size=(6, 8))
+    found = pool.read(list(pool.ids))
+    assert len(pool) == 10_000
+    assert set(found.quarantined) == set(BAD)
+    assert all(BAD[name][1] in why and "\n" not in why for name, why in found.quarantined.items())
+    assert len(found.ids) + len(found.quarantined) == 10_000
+    assert pool.add(images(folder, size=(6, 8))) == []
+    assert len(pool) == 10_000
+
+
 @pytest.mark.parametrize(
     "name",
     [b"new\nline.png", b"quo'te\".png", b"<script>.png", b"not-utf8-\xff.png", b"x" * 251 + b".png"],

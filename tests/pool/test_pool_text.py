@@ -21,7 +21,7 @@ def write(path, content):
     return path
 
 
-@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet"])
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet", "dataset"])
 def test_every_kind_of_table_gives_the_same_items(tmp_path, kind):
     words = ["good", 'with "quotes", commas', "two\nlines", "good", "=SUM(A1)"]
     path = tmp_path / f"pool.{kind}"
@@ -29,6 +29,12 @@ def test_every_kind_of_table_gives_the_same_items(tmp_path, kind):
         write(path, "".join(json.dumps({"n": 1e3, "text": word}) + "\n" for word in words))
     elif kind == "parquet":
         pq.write_table(pa.table({"n": range(5), "text": words}), path)
+    elif kind == "dataset":  # as Hugging Face's library saves it
+        path.mkdir()
+        table = pa.table({"n": range(5), "text": words})
+        with pa.ipc.new_stream(str(path / "data-00000-of-00001.arrow"), table.schema) as stream:
+            stream.write_table(table)
+        write(path / "state.json", json.dumps({"_data_files": [{"filename": "data-00000-of-00001.arrow"}]}))
     else:
         mark = "," if kind == "csv" else "\t"
         rows = [f'{n}{mark}"' + word.replace('"', '""') + '"' for n, word in enumerate(words)]

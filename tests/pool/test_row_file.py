@@ -3,13 +3,14 @@
 import os
 import pickle
 import signal
+import threading
 import time
 
 import numpy as np
 import pytest
 
 from askwise.errors import InputError, SlowPathWarning
-from askwise.pool.row_file import FileRows, row_key
+from askwise.pool.row_file import FileRows, _locked, row_key
 
 # Python 3.12 warns of threads; the children here start none and end by _exit
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
@@ -273,3 +274,30 @@ def test_forty_megabytes_are_read_and_verified_in_a_quarter_of_a_second(tmp_path
         assert there.all()
         assert (found[:, 0] == rows[:, 0]).all()
     assert min(seconds) < 0.25
+
+
+def test_a_process_forked_while_a_thread_holds_the_lock_does_not_wait_for_itself(tmp_path):
+    kept = filled(tmp_path)
+    inside, leave = threading.Event(), threading.Event()
+
+    def hold():
+        with _locked(kept.path.parent):
+            inside.set()
+            leave.wait()
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    inside.wait()
+    child = os.fork()
+    if child == 0:
+        opened(tmp_path).add([row_key("new", "1")], np.ones((1, WIDTH), np.float32))
+        os._exit(0)
+    leave.set()
+    holder.join()
+    end = time.monotonic() + 20
+    while (ended := os.waitpid(child, os.WNOHANG))[0] == 0 and time.monotonic() < end:
+        time.sleep(0.02)
+    if not ended[0]:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    assert ended == (child, 0)

@@ -19,7 +19,7 @@ def run(accuracies, *, labels=None, **plan) -> MemoryStore:
     store.append([Segment(conditions={"torch": "2", "threads": 1})])
     store.append([Item(id=f"i{number}") for number in range(50)])
     store.append([Question(id="i0", round=0, rank=0, score=0.4), Question(id="i1", round=0, rank=1)])
-    store.append([Answer(id="i0", key="a", kind="label", label=1)])
+    store.append([Answer(id="i0", key="a", verdict="label", label=1)])
     for number, (count, accuracy) in enumerate(zip(labels, accuracies, strict=True), start=1):
         metrics = {} if accuracy is None else {"test": measured(accuracy)}
         store.append(

@@ -37,7 +37,7 @@ def test_questions_come_in_order_with_answers_and_guesses():
     assert [shown.guess for shown in content.asked] == [None, None, "no", "no", "no"]
     assert content.asked[0].score is None, "a score before there is a model is chance, and is not shown"
     assert content.balance == [0, 1]
-    store.append([Answer(id="i0", key="b", kind="label", label=0)])
+    store.append([Answer(id="i0", key="b", verdict="label", label=0)])
     assert assemble([store]).asked[0].label == "no", "a corrected answer is shown as corrected"
 
 

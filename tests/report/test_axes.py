@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from askwise.report.axes import axis
+from askwise.report.figure import axis
 
 
 def made(low, high, **options):

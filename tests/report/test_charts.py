@@ -1,7 +1,7 @@
 from page_reading import Page
 
-from askwise.report.axes import axis
 from askwise.report.charts import KINDS, Line, bars, legend, lines, style_class
+from askwise.report.figure import axis
 
 X = axis(0, 10, label="labels", write=lambda v: f"{v:g}")
 Y = axis(0, 1, label="accuracy", write=lambda v: f"{v:g}")

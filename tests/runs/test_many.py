@@ -19,7 +19,7 @@ from askwise.store.facts import Question, Round, Segment
 
 def facts(path):
     """What a run did: its questions and its models."""
-    store = open_store(path, read_only=True)
+    store = open_store(path, access="read")
     try:
         questions = [(one.id, one.round, one.score) for one in store.facts(Question)]
         return questions, [one.weights for one in store.facts(Round)], store.facts(Segment)

@@ -135,7 +135,7 @@ def test_a_network_and_a_score_of_ones_own_run_from_a_plan(askwise, tmp_path):
     named = write_plan(tmp_path, 'acquire = "least_confidence"\n', name="named.toml")
     named.write_text(named.read_text().replace('network = "mlp"', 'network = "mine:build"'))
     askwise("run", named, "--oracle", "simulated")
-    stores = [open_store(tmp_path / name, read_only=True) for name in ("tiny.db", "named.db")]
+    stores = [open_store(tmp_path / name, access="read") for name in ("tiny.db", "named.db")]
     asked = [[question.id for question in store.facts(Question)] for store in stores]
     for store in stores:
         store.close()

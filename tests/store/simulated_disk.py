@@ -157,13 +157,13 @@ def _apply(content: bytearray, offset: int, data: bytes | None) -> None:
 
 def main(path: str, mode: str, count: int) -> None:
     recorder = Recorder()
-    from askwise.store import sql
     from askwise.store.facts import Answer
+    from askwise.store.sql import SqlStore, connecting
 
-    sql.DURABLE = mode
-    store = sql.SqlStore(path)
+    connecting.DURABLE = mode
+    store = SqlStore(path)
     for number in range(count):
-        store.append([Answer(id=f"item-{number}", key=f"key-{number}", kind="label", label=number)])
+        store.answer([Answer(id=f"item-{number}", key="k", verdict="label", label=number)])
         recorder.events.append(["acknowledged", number])
     store.close()
     sys.stdout.write(json.dumps(recorder.events))

@@ -14,7 +14,7 @@ def saved(text):
 def test_a_checkpoint_is_complete_or_not_there_wherever_the_write_stops(tmp_path):
     home = tmp_path / "run.db.checkpoints"
     points = []
-    write(home, "round-0001", saved("one"), points.append)
+    one = write(home, saved("one"), points.append)
     assert points == ["before checkpoint", "within checkpoint", "after checkpoint"]
     for stop in points:
 
@@ -23,26 +23,35 @@ def test_a_checkpoint_is_complete_or_not_there_wherever_the_write_stops(tmp_path
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            write(home, "round-0002", saved("two"), die)
-        assert (home / "round-0001" / "weights").read_text() == "one"
-        final = home / "round-0002"
-        assert not final.exists() or (final / "weights").read_text() == "two"
-        assert final.exists() == (stop == "after checkpoint")
+            write(home, saved(stop), die)
+        others = [path for path in home.iterdir() if path.name != one]
+        assert (home / one / "weights").read_text() == "one"
+        assert [(path / "weights").read_text() for path in others] == (
+            [stop] if stop == "after checkpoint" else []
+        )
 
 
-def test_what_a_killed_run_left_is_replaced(tmp_path):
+def test_a_checkpoint_is_named_by_what_is_inside_and_a_live_one_is_not_overwritten(tmp_path):
     home = tmp_path / "checkpoints"
-    write(home, "round-0001", saved("old"), lambda _: None)
-    (home / "round-0001.part").mkdir()
-    write(home, "round-0001", saved("new"), lambda _: None)
-    assert [path.name for path in home.iterdir()] == ["round-0001"]
-    assert (home / "round-0001" / "weights").read_text() == "new"
+    name = write(home, saved("old"), lambda _: None)
+    before = (home / name).stat().st_ino
+    assert write(home, saved("old"), lambda _: None) == name
+    assert (home / name).stat().st_ino == before
+    assert write(home, saved("new"), lambda _: None) != name
+
+
+def test_a_damaged_checkpoint_is_replaced_when_it_is_written_again(tmp_path):
+    home = tmp_path / "checkpoints"
+    name = write(home, saved("old"), lambda _: None)
+    (home / name / "weights").write_text("odd")
+    assert write(home, saved("old"), lambda _: None) == name
+    assert (home / name / "weights").read_text() == "old"
 
 
 def test_only_the_named_checkpoints_are_kept_and_nothing_else_is_touched(tmp_path):
     home = tmp_path / "checkpoints"
-    for number in range(4):
-        write(home, f"round-000{number}", saved(""), lambda _: None)
-    (home / "notes").mkdir()
-    keep(home, {"round-0002", "round-0003"})
-    assert sorted(path.name for path in home.iterdir()) == ["notes", "round-0002", "round-0003"]
+    names = [write(home, saved(str(number)), lambda _: None) for number in range(4)]
+    for other in ("notes", "round-0001", ".part-of-a-killed-run"):
+        (home / other).mkdir()
+    keep(home, set(names[2:]))
+    assert sorted(path.name for path in home.iterdir()) == sorted(["notes", *names[2:]])

@@ -39,7 +39,7 @@ def lost(events: list[list], folder: Path, *, every: int = 1) -> tuple[int, int,
             disk.cut(after, chance)
             try:
                 with closing(sqlite3.connect(after / "run.db")) as base:  # rolls back what was half done
-                    found = {label for (label,) in base.execute("select label from answers")}
+                    found = {int(label) for (label,) in base.execute("select label from answers")}
                     broken += base.execute("pragma integrity_check").fetchone() != ("ok",)
             except sqlite3.DatabaseError:
                 broken += 1

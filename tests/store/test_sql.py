@@ -28,7 +28,7 @@ def test_a_newer_schema_is_refused_and_left_alone(tmp_path):
     base.commit()
     base.close()
     before = (tmp_path / "run.db").read_bytes()
-    with pytest.raises(StoreError, match="has schema 99, and this askwise knows up to 1; upgrade it"):
+    with pytest.raises(StoreError, match="has schema 99, and this askwise knows up to 2; upgrade it"):
         SqlStore(tmp_path / "run.db")
     assert (tmp_path / "run.db").read_bytes() == before
 
@@ -89,7 +89,7 @@ def test_a_folder_a_missing_folder_and_a_missing_store_are_told_apart(tmp_path):
     with pytest.raises(StoreError, match="mkdir -p"):
         SqlStore(tmp_path / "no" / "run.db")
     with pytest.raises(StoreError, match="there is no store"):
-        SqlStore(tmp_path / "run.db", read_only=True)
+        SqlStore(tmp_path / "run.db", access="read")
 
 
 def test_names_with_quotes_percent_and_question_marks_are_just_names(tmp_path):
@@ -102,7 +102,7 @@ def test_names_with_quotes_percent_and_question_marks_are_just_names(tmp_path):
 
 def test_a_full_disk_is_one_clear_line_and_nothing_acknowledged_is_lost(tmp_path):
     store = SqlStore(tmp_path / "run.db")
-    store.append([Answer(id="a", key="1", kind="label", label=0)])
+    store.append([Answer(id="a", key="1", verdict="label", label=0)])
     with store._engine.connect() as connection:
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar()
         connection.exec_driver_sql(f"PRAGMA max_page_count={pages}")

@@ -9,7 +9,7 @@ from torch import nn
 import askwise as aw
 from askwise.errors import InputError
 from askwise.train import as_training
-from askwise.train.converged import WINDOW, Ending, converged, last_epoch
+from askwise.train.ending import WINDOW, Ending, converged, last_epoch
 
 FALL = [math.exp(-epoch / 10) for epoch in range(200)]
 

@@ -147,7 +147,7 @@ def _check(wrong: Tensor, skipped: Tensor | None, alpha: int | float) -> None:
 
 
 def enough(count: int, *, what: str) -> None:
-    """Nothing, if a band of so many may be shown."""
+    """Refuse a band from too few answers."""
     if count < LEAST:
         raise InputError(
             f"a band needs at least {LEAST} {what}, and there are {count}; answer {LEAST - count} more"

@@ -15,8 +15,10 @@ from askwise.bayes.program.trace import outputs_of
 from askwise.bayes.reset import reset
 from askwise.errors import InputError, choose
 from askwise.tasks import Task, named
-from askwise.train import Training, examples
+from askwise.train import Examples, Training, as_training, examples
 from askwise.train.progress import Follow
+
+_LOOKED_AT, _ONE = 8, 1e-5  # items, and how near 1 the sum of probabilities is
 
 
 def fit(
@@ -49,7 +51,8 @@ def fit(
     labelled = labelled.like(own)
     outputs = outputs_of(own, labelled.first.to(place))
     kind.predictive(outputs.unsqueeze(1))
-    shape, how = tuple(outputs.shape[1:]), training or Training()
+    _refuse_probabilities(own, labelled, kind, place)
+    shape, how = tuple(outputs.shape[1:]), as_training(training if training is not None else {})
     labels = kind.labels(labelled.labels, shape)
     known = kind.known(labels)
     if not known.all():
@@ -80,6 +83,18 @@ def _start(network: nn.Module, start: Fitted | str, config: Posterior, seed: int
     if choose("start", start, ("given", "scratch")) == "scratch":
         reset(own, seed)
     return own, {}
+
+
+def _refuse_probabilities(network: nn.Module, data: Examples, task: Task, place: torch.device) -> None:
+    """An error if the network ends in a softmax: a second one would flatten what it says."""
+    if task.name != "classification":
+        return
+    some = data.batch(torch.arange(min(_LOOKED_AT, len(data))))[0].to(place)
+    found = outputs_of(network, some)
+    if bool((found >= 0).all()) and bool(((found.sum(dim=-1) - 1).abs() < _ONE).all()):
+        raise InputError(
+            "the network's outputs are probabilities, which sum to 1; leave its softmax out: give logits"
+        )
 
 
 def as_device(name: str) -> torch.device:

@@ -3,7 +3,6 @@
 import copy
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,15 +10,17 @@ from typing import Any
 
 import safetensors.torch
 import torch
+from safetensors import SafetensorError
 from torch import Tensor, nn
 
 from askwise import nets
 from askwise.bayes.learning import State
 from askwise.bayes.place import KINDS
-from askwise.bayes.posteriors import POSTERIORS, Posterior
+from askwise.bayes.posteriors import Posterior, as_posterior
 from askwise.bayes.posteriors.gaussian_weights import learned_by
 from askwise.bayes.program.build import Program
-from askwise.errors import CorruptError, InputError, above_zero, choose
+from askwise.errors import AskwiseError, CorruptError, InputError, above_zero, choose
+from askwise.files import write_whole
 from askwise.tasks import TASKS, Task, named
 from askwise.train import History
 
@@ -109,9 +110,9 @@ class Fitted:
             _RECORD: json.dumps(record, indent=1).encode(),
         }
         for name, content in files.items():
-            _write(home / name, content)
+            write_whole(home / name, content)
         sums = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
-        _write(home / _MANIFEST, json.dumps(sums, indent=1).encode())
+        write_whole(home / _MANIFEST, json.dumps(sums, indent=1).encode())
 
 
 def as_network(network: object) -> nn.Module:
@@ -145,32 +146,40 @@ def load(folder: str | Path, *, network: nn.Module | None = None) -> Fitted:
     """
     home = Path(folder)
     files = _verified(home)
-    record = json.loads(files[_RECORD])
-    if record["format"] != _FORMAT:
-        raise InputError(f"{home} has format {record['format']}; this askwise reads format {_FORMAT}")
-    if network is None:
-        if record["network"] is None:
-            raise InputError(
-                f"{home} holds a network of your own; pass it: aw.load({str(home)!r}, network=...)"
-            )
-        network = nets.build(record["network"]["name"], **record["network"]["options"])
-    network = as_network(network)
-    tensors = safetensors.torch.load(files[_WEIGHTS])
-    own = {k.removeprefix("network."): t for k, t in tensors.items() if k.startswith("network.")}
-    state = {k.removeprefix("posterior."): t for k, t in tensors.items() if k.startswith("posterior.")}
-    posterior = POSTERIORS[choose("posterior", record["posterior"]["name"], POSTERIORS)]
-    task = TASKS[choose("task", record["task"]["name"], TASKS)](**record["task"]["options"])
-    return Fitted(
-        _filled(network, own, home),
-        posterior(**record["posterior"]["options"]),
-        task,
-        state,
-        tuple(record["history"]),
-        record["temperature"],
-        classes=tuple(record["classes"]),
-        item_shape=tuple(record["item_shape"]),
-        preparation=record["preparation"],
-    )
+    try:
+        record = json.loads(files[_RECORD])
+        if record["format"] != _FORMAT:
+            raise InputError(f"{home} has format {record['format']}; this askwise reads format {_FORMAT}")
+        tensors = safetensors.torch.load(files[_WEIGHTS])
+        own = {k.removeprefix("network."): t for k, t in tensors.items() if k.startswith("network.")}
+        state = {k.removeprefix("posterior."): t for k, t in tensors.items() if k.startswith("posterior.")}
+        return Fitted(
+            _filled(_network(record["network"], network, own, home), own, home),
+            as_posterior({"name": record["posterior"]["name"], **record["posterior"]["options"]}),
+            TASKS[choose("task", record["task"]["name"], TASKS)](**record["task"]["options"]),
+            state,
+            tuple(record["history"]),
+            record["temperature"],
+            classes=tuple(record["classes"]),
+            item_shape=tuple(record["item_shape"]),
+            preparation=record["preparation"],
+        )
+    except AskwiseError:
+        raise
+    except (SafetensorError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise CorruptError(f"{home / _RECORD} is not a record of a model: {error!r}") from error
+
+
+def _network(recipe: Any, given: nn.Module | None, tensors: Mapping[str, Tensor], home: Path) -> nn.Module:
+    """The network as given, or built by its recipe, which may not ask for more than the weights hold."""
+    if given is not None:
+        return as_network(given)
+    if recipe is None:
+        raise InputError(f"{home} holds a network of your own; pass it: aw.load({str(home)!r}, network=...)")
+    with torch.device("meta"):  # shapes without memory: a forged recipe may ask for any size
+        shapes = nets.build(recipe["name"], **recipe["options"])
+    _refuse_other(shapes, tensors, home)
+    return nets.build(recipe["name"], **recipe["options"])
 
 
 def _verified(home: Path) -> dict[str, bytes]:
@@ -184,6 +193,8 @@ def _verified(home: Path) -> dict[str, bytes]:
         raise CorruptError(f"{home / _MANIFEST} is damaged; restore the model from a copy") from error
     files = {}
     for name, expected in wanted.items():
+        if (home / name).exists() and not (home / name).is_file():
+            raise CorruptError(f"{home / name} is not a file; restore the model from a copy")
         try:
             files[name] = (home / name).read_bytes()
         except FileNotFoundError as error:
@@ -197,6 +208,17 @@ def _verified(home: Path) -> dict[str, bytes]:
 
 def _filled(network: nn.Module, tensors: dict[str, Tensor], home: Path) -> nn.Module:
     """A copy of the network with the stored tensors, if it is the one they were saved from."""
+    _refuse_other(network, tensors, home)
+    for name, tensor in tensors.items():
+        if not torch.isfinite(tensor).all():
+            raise InputError(f"{home} holds weights that are not finite: {name}")
+    own = copy.deepcopy(network)
+    own.load_state_dict(tensors)
+    return own.eval()
+
+
+def _refuse_other(network: nn.Module, tensors: Mapping[str, Tensor], home: Path) -> None:
+    """An error if the stored tensors are not those of this network."""
     found = {name: list(tensor.shape) for name, tensor in network.state_dict().items()}
     for name in sorted(found.keys() | tensors.keys()):
         saved = list(tensors[name].shape) if name in tensors else None
@@ -205,18 +227,3 @@ def _filled(network: nn.Module, tensors: dict[str, Tensor], home: Path) -> nn.Mo
                 f"{home} was saved from another network: {name} is {saved or 'absent'} there "
                 f"and {found.get(name) or 'absent'} here"
             )
-        if not torch.isfinite(tensors[name]).all():
-            raise InputError(f"{home} holds weights that are not finite: {name}")
-    own = copy.deepcopy(network)
-    own.load_state_dict(tensors)
-    return own.eval()
-
-
-def _write(path: Path, content: bytes) -> None:
-    """The file, whole and on the disk, or not there at all."""
-    draft = path.with_suffix(path.suffix + ".part")
-    with draft.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)

@@ -13,7 +13,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from askwise.bayes.program import trace
 from askwise.engine.threads import threads
 from askwise.errors import InputError
-from askwise.seeding import derive, generator
+from askwise.seeding import derive, generator, torch_alone, torch_stream
 from askwise.tasks import Task
 from askwise.train import (
     Course,
@@ -75,7 +75,7 @@ class Job:
         return max(lr, min(_FASTEST, _TIMES * lr, 2 * _TRAVEL / self.course.steps))
 
     def epochs(self, steps: int) -> int:
-        """The number of epochs that make so many steps."""
+        """Number of epochs that hold `steps` optimiser steps."""
         return math.ceil(steps / self.course.steps_per_epoch)
 
     def optimizer(
@@ -136,7 +136,8 @@ def learn(
     weights = None if job.weights is None else job.weights.to(job.device)
 
     def step(inputs: Tensor, labels: Tensor, number: int) -> Terms:
-        found = network(inputs)
+        with torch_alone():
+            found = network(inputs)
         if outputs is not None:
             outputs(found, labels)
         nll = job.task.nll(found, labels, weights)
@@ -147,8 +148,8 @@ def learn(
 
     early_stop = _early_stop(network, optimizer, job)
     network.train()
-    with torch.random.fork_rng(), threads(training_threads(network, job.example, job.training)):
-        torch.manual_seed(derive(job.seed, "train", "network"))
+    stream = torch_stream(derive(job.seed, "train", "network"))
+    with stream, threads(training_threads(network, job.example, job.training)):
         return train(
             step,
             optimizer,
@@ -173,7 +174,7 @@ def training_threads(network: nn.Module, example: Tensor, training: Training) ->
     modes = {module: module.training for module in network.modules()}
     try:
         network.eval()
-        with torch.no_grad(), FlopCounterMode(display=False) as counter:
+        with torch_alone(), torch.no_grad(), FlopCounterMode(display=False) as counter:
             network(example)
     finally:
         for module, mode in modes.items():

@@ -4,12 +4,12 @@ import torch
 from torch import nn
 
 from askwise.errors import InputError
-from askwise.seeding import derive
+from askwise.seeding import derive, torch_alone
 
 
 def reset(network: nn.Module, seed: int) -> None:
     """Draw new weights for every module that is not frozen; refused where a module cannot make them."""
-    with torch.random.fork_rng():
+    with torch_alone(), torch.random.fork_rng():
         torch.manual_seed(derive(seed, "reset"))
         for name, module in network.named_modules():
             own = [p for p in module.parameters(recurse=False) if p.requires_grad]

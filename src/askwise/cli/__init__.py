@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from askwise.cli import compare, data, demo, doctor, encoders, plan, report, run, status
+from askwise.cli import compare, data, demo, doctor, encoders, plan, report, run, status, store
 from askwise.errors import AskwiseError
 
 app = typer.Typer(
@@ -26,6 +26,7 @@ app.add_typer(data.app, name="data")
 app.add_typer(plan.app, name="plan")
 app.command()(encoders.encoders)
 app.command()(doctor.doctor)
+app.add_typer(store.app, name="store")
 
 _Usage: type[Exception] = typer.BadParameter.__mro__[1]
 """What typer raises for bad usage; where it is defined has changed between versions."""

@@ -1,7 +1,6 @@
 """What of the machine and of a store is at risk: each check is one finding with what to do."""
 
 import shutil
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
@@ -10,7 +9,6 @@ from typing import Literal
 
 from askwise.errors import AskwiseError
 
-_WAL_MENDED = (3, 51, 3)  # earlier ones can corrupt a WAL that is reset while another connection writes
 _LOW, _TOO_LOW = 2 * 2**30, 100 * 2**20  # bytes free
 _WAL_BYTE, _WAL_FORMAT = 18, 2  # of the header of a SQLite file
 _REMOTE = ("nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", "9p")  # where locks of files may not hold
@@ -26,35 +24,48 @@ class Finding:
 
 
 def machine(folder: Path) -> Iterator[Finding]:
-    """The software, the processor, the disk, the extras and the data sets."""
+    """The software, the processor, the disk, the extras and the data sets, in about ten lines."""
     yield _torch()
     yield _sqlite()
     yield _disk(folder)
     yield _mount(folder)
-    yield from _extras()
-    yield from _data()
+    yield _extras()
+    yield _data()
 
 
 def store(path: Path) -> Iterator[Finding]:
-    """Whether a store can be read, how it journals, and whether its last model is whole."""
+    """Whether a store has the facts that were written, how it journals, and whether its model is whole."""
     from askwise.bayes.fitted import load
     from askwise.errors import CorruptError, InputError
     from askwise.report.past import past
     from askwise.store import open_store
+    from askwise.store.lock import trainer
+    from askwise.store.sql.care import check
 
     try:
-        kept = open_store(path, read_only=True)
+        kept = open_store(path, access="read")
     except AskwiseError as error:
         yield Finding("store", "broken", str(error))
         return
     try:
-        header = path.read_bytes()[: _WAL_BYTE + 1]
+        with path.open("rb") as file:
+            header = file.read(_WAL_BYTE + 1)
         if header[_WAL_BYTE:] == bytes([_WAL_FORMAT]):
             yield Finding(
                 "journal", "note", f"{path} is in WAL mode; askwise sets it back when it next writes"
             )
         else:
             yield Finding("journal", "ok", f"{path} has a rollback journal: what was acknowledged is safe")
+        problems = check(path)
+        if problems:
+            more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
+            said = f"{problems[0]}{more}; save the rest: askwise store recover {path} NEW"
+            yield Finding("facts", "broken", said)
+            return
+        yield Finding("facts", "ok", f"all facts up to revision {kept.revision} are the ones written")
+        holder = trainer(path.resolve())
+        if holder is not None:
+            yield Finding("trainer", "ok", f"{holder} trains on it now")
         run = past(kept)
         said = f"{run.name}, seed {run.plan.seed}, {len(run.rounds)} rounds, {kept.count():,} items"
         yield Finding("store", "ok", said)
@@ -84,8 +95,10 @@ def _torch() -> Finding:
 
 
 def _sqlite() -> Finding:
-    found = sqlite3.sqlite_version
-    if sqlite3.sqlite_version_info < _WAL_MENDED:
+    from askwise.store.sql.connecting import SQLITE, WAL_IS_SAFE
+
+    found = SQLITE
+    if not WAL_IS_SAFE:
         said = f"SQLite {found} can corrupt a store in WAL mode; askwise uses a rollback journal: leave it so"
         return Finding("sqlite", "ok", said)
     return Finding("sqlite", "ok", f"SQLite {found}")
@@ -118,32 +131,27 @@ def _mount(folder: Path) -> Finding:
     return Finding("mount", "ok", f"{best} is a local disk ({kind or 'unknown'})")
 
 
-def _extras() -> Iterator[Finding]:
-    """One finding for each extra: installed, or what is missing and how to get it."""
+def _extras() -> Finding:
+    """Which extras are installed, and how to get the others."""
     wanted: dict[str, list[str]] = {}
     for line in metadata.requires("askwise") or []:
         package, _, marker = line.partition(";")
         if "extra ==" in marker:
             name = marker.split("extra ==")[1].strip(" '\"")
             wanted.setdefault(name, []).append(package.strip())
-    for extra, packages in wanted.items():
-        missing = [name for name in map(_bare, packages) if not _installed(name)]
-        if missing:
-            said = f"{', '.join(missing)} missing; if you need it: pip install 'askwise[{extra}]'"
-            yield Finding(f"extra {extra}", "note", said)
-        else:
-            yield Finding(f"extra {extra}", "ok", "installed")
+    here = [extra for extra, packages in wanted.items() if all(map(_installed, map(_bare, packages)))]
+    rest = [extra for extra in wanted if extra not in here]
+    more = f"; not installed: {', '.join(rest)} (pip install 'askwise[{rest[0]}]')" if rest else ""
+    return Finding("extras", "ok", f"{', '.join(here) or 'none'}{more}")
 
 
-def _data() -> Iterator[Finding]:
+def _data() -> Finding:
     from askwise.cli.data import place
     from askwise.data import NAMES
-    from askwise.data.catalogue import missing
 
-    for name in NAMES:
-        where = place(name, None)
-        state: Literal["ok", "note"] = "ok" if where else "note"
-        yield Finding(f"data {name}", state, where or f"not here; if you need it, {missing(name)}")
+    here = [name for name in NAMES if place(name, None)]
+    rest = f"; {len(NAMES) - len(here)} others: askwise data" if len(here) < len(NAMES) else ""
+    return Finding("data sets", "ok", f"{', '.join(here)}{rest}")
 
 
 def _bare(requirement: str) -> str:

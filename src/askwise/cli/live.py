@@ -20,7 +20,7 @@ class Bars:
         }
 
     def __call__(self, name: str, labels: int, accuracy: float | None) -> None:
-        """A run has so many labels, and its last model that accuracy."""
+        """Move the bar of a run to its number of labels, and show its accuracy."""
         task = self._tasks[name]
         self._progress.start_task(task)
         said = "" if accuracy is None else f"{100 * accuracy:.1f} %"

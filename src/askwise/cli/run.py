@@ -83,7 +83,7 @@ def _summary(run: "Run", ended: "Ended") -> dict[str, Any]:
     from askwise.report.summary import of_run
     from askwise.store import open_store
 
-    store = open_store(run.store, read_only=True)
+    store = open_store(run.store, access="read")
     try:
         curve = of_run(past(store))
     finally:

@@ -39,7 +39,7 @@ def opened(named: Sequence[Path]) -> Iterator[list[Store]]:
     with ExitStack() as stack:
         stores = []
         for path in paths(named):
-            store = open_store(path, read_only=True)
+            store = open_store(path, access="read")
             stack.callback(store.close)
             stores.append(store)
         yield stores

@@ -1,12 +1,43 @@
-"""Finished rows, one JSON object a line: appended when they are done, and never done again."""
+"""Finished rows, kept one by one with the commit that made them."""
 
 import json
 import os
+import shutil
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import torch
+
+from askwise import __version__
 from askwise.errors import CorruptError
+
+
+def commit() -> str | None:
+    """The commit of the checkout that askwise runs from, marked where it was changed; none if installed."""
+    root, git = Path(__file__).resolve().parents[3], shutil.which("git")
+    if git is None or not (root / ".git").exists():
+        return None
+    done = subprocess.run(  # noqa: S603 - a fixed command, no shell
+        [git, "describe", "--always", "--abbrev=40", "--dirty"],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stdout.strip() or None
+
+
+def conditions() -> dict[str, Any]:
+    """What is written beside every row of a journal."""
+    return {
+        "askwise": __version__,
+        "commit": commit(),
+        "torch": torch.__version__,
+        "threads": torch.get_num_threads(),
+        "cores": os.cpu_count(),
+    }
 
 
 def read(path: Path) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
-from askwise.compare.commit import commit
+from askwise.compare.journal import commit
 from askwise.compare.ood import PHOTOS
 from askwise.compare.protocol import Protocol
 from askwise.compare.runs import Found

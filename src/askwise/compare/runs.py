@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from askwise.compare import journal
-from askwise.compare.commit import conditions
+from askwise.compare.journal import conditions
 from askwise.compare.material import material
 from askwise.compare.protocol import Protocol
 from askwise.compare.trial import Job, trial, warm_up

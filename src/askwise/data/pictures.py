@@ -26,7 +26,7 @@ def pixels(
 
 
 def divisor(shrink: int, *, size: tuple[int, int]) -> int:
-    """`shrink`, if pictures of this size can be made so many times smaller."""
+    """`shrink`, if pictures of this size can be made `shrink` times smaller."""
     if any(side % positive("shrink", shrink) for side in size):
         raise InputError(f"shrink must divide {size[0]} and {size[1]}, and {shrink} does not")
     return shrink

@@ -22,7 +22,7 @@ def outcome(protocol: Protocol, jobs: Sequence[Job], *, page: Path) -> dict[str,
     with ExitStack() as stack:
         runs: list[Past] = []
         for job in jobs:
-            store = open_store(job.store, read_only=True)
+            store = open_store(job.store, access="read")
             stack.callback(store.close)
             runs.append(past(store))
         pool = material(protocol.plan(ours, jobs[0].seed)).pool

@@ -1,6 +1,5 @@
 """Encoders in folders of Hugging Face: BERT and its kin by our own network, others by `transformers`."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from askwise.encoders import bert, wordpiece
 from askwise.encoders.record import PICTURES, TEXTS, Encoder, Record
 from askwise.encoders.sentences import SentenceEncoder
 from askwise.errors import InputError
+from askwise.files import json_object
 
 _EXTRA = "pip install 'askwise[transformers]'"
 _MOST_TOKENS = 512  # of a window, where a folder does not tell
@@ -20,10 +20,10 @@ _MOST_TOKENS = 512  # of a window, where a folder does not tell
 
 def load(folder: Path) -> Encoder:
     """The encoder in a folder, frozen. Nothing is downloaded, and no code that a folder holds is run."""
-    options = _read(folder / "config.json")
+    options = json_object(folder / "config.json")
     if not options:
         raise InputError(f"{folder} holds no encoder: it has no config.json that can be read")
-    looks = _read(folder / "preprocessor_config.json")
+    looks = json_object(folder / "preprocessor_config.json")
     if looks and ("image_mean" in looks or "vision_config" in options):
         return _pictures(folder, options, looks)
     window = _window(folder, options)
@@ -53,7 +53,7 @@ def _licence(folder: Path) -> str:
 
 def _window(folder: Path, options: Mapping[str, Any]) -> int:
     places = options.get("max_position_embeddings", _MOST_TOKENS)
-    told = _read(folder / "sentence_bert_config.json").get("max_seq_length", places)
+    told = json_object(folder / "sentence_bert_config.json").get("max_seq_length", places)
     window = min(int(told or places), int(places), _MOST_TOKENS)
     # RoBERTa counts its positions from the padding's number on
     return (
@@ -156,11 +156,3 @@ def _from_library(folder: Path, kind: str) -> Any:
     except (OSError, ValueError, KeyError) as reason:
         first = str(reason).strip().splitlines()[0]
         raise InputError(f"{folder} holds no encoder that transformers can read: {first}") from reason
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from askwise.engine.contract import Engine, Found, Shard, Work
-from askwise.engine.frames import pack, unpack
+from askwise.engine.messages import pack, unpack
 from askwise.errors import CorruptError, InputError, StoreError
 
 _LENGTH = struct.Struct("<Q")

@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from multiprocessing.connection import wait  # select() knows no more than 1024 open files
+from time import monotonic
 
 from askwise.engine import worker as workers
 from askwise.engine.contract import Found, Shard, Work
-from askwise.engine.failures import raised
-from askwise.engine.frames import unpack
-from askwise.engine.threads import threads
+from askwise.engine.messages import raised, unpack
+from askwise.engine.threads import counted, threads
 from askwise.engine.worker import DONE, Worker, receive
-from askwise.errors import EngineError, InputError, positive
+from askwise.errors import EngineError, InputError
 
 _AHEAD = 2  # shards that a worker has: one computed, one fetched
 _DEATHS = 3  # of workers at one shard, before it is the shard's fault
@@ -44,8 +44,8 @@ class Local:
     name: str = field(default="local", init=False)
 
     def __post_init__(self) -> None:
-        positive("threads", self.threads)
-        if self.processes is not None and positive("processes", self.processes) > 1 and self.threads > 1:
+        counted("threads", self.threads)
+        if self.processes is not None and counted("processes", self.processes) > 1 and self.threads > 1:
             raise InputError(
                 f"{self.processes} processes compute with one thread each, not with {self.threads}; "
                 "for more threads use processes=1"
@@ -107,7 +107,7 @@ class _Crew:
                 one.stop()
 
     def _hire(self) -> None:
-        self._workers.append(Worker(self._work, threads=self._threads, others=self._workers))
+        self._workers.append(Worker(self._work, threads=self._threads))
 
     def _hand_out(self, waiting: Iterator[tuple[int, Shard]]) -> None:
         """Shards to those who have few, as long as not too many results wait for an earlier one."""
@@ -124,12 +124,18 @@ class _Crew:
         return next(waiting, None) if held < 2 * _AHEAD * self._count else None
 
     def _collect(self) -> None:
-        """At least one result, or the loss of a worker made good."""
-        ready = wait([one.pipe for one in self._workers])
+        """A result, a sign of life, or the loss of a worker made good."""
+        ready = wait([one.pipe for one in self._workers], timeout=workers.SILENT)
+        for one in [w for w in self._workers if w.pipe not in ready]:
+            if monotonic() - one.heard > workers.SILENT:  # stopped, or hung where no thread of it can run
+                self._replace(one)
         for one in [w for w in self._workers if w.pipe in ready]:
             message = receive(one.pipe)
             if message is None:
                 self._replace(one)
+                continue
+            one.heard = monotonic()
+            if message == workers.ALIVE:
                 continue
             (number,) = _NUMBER.unpack_from(message, 1)
             content = message[1 + _NUMBER.size :]

@@ -19,11 +19,10 @@ import torch
 
 from askwise.engine import worker as workers
 from askwise.engine.contract import Found, Shard, Work
-from askwise.engine.failures import raised, told
-from askwise.engine.frames import pack, unpack
 from askwise.engine.local import cores
+from askwise.engine.messages import pack, raised, told, unpack
 from askwise.engine.ray_session import check_version, join, leave, ray, session
-from askwise.engine.threads import threads
+from askwise.engine.threads import counted, threads
 from askwise.engine.worker import DONE, FAILED
 from askwise.errors import EngineError, InputError, positive
 
@@ -47,7 +46,7 @@ class Ray:
             raise InputError(f"address must be that of a Ray cluster, such as 10.0.0.1:6379, not {address!r}")
         check_version()
         self.address = address
-        self.threads = positive("threads", threads)
+        self.threads = counted("threads", threads)
         self._workers = None if workers is None else positive("workers", workers)
         self._found = self._workers
 

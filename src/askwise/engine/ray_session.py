@@ -43,7 +43,7 @@ def check_version() -> None:
 
 @contextmanager
 def session(address: str | None, cores: int) -> Iterator[None]:
-    """A connection to the cluster at the address, or to one of this machine with so many cores."""
+    """A connection to the cluster at the address, or to a new one on this machine with `cores` cores."""
     join(address, cores)
     try:
         yield

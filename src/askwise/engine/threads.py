@@ -1,14 +1,27 @@
 """How many threads torch computes with, for a while."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import torch
 
+from askwise.errors import InputError, positive
+
+MOST = 1024
+"""Processes or threads that anybody can mean; more would only exhaust the machine."""
+
+
+def counted(name: str, value: int) -> int:
+    """`value`, if it is a number of processes or threads that can be meant."""
+    if positive(name, value) > MOST:
+        raise InputError(f"{name} = {value} cannot be meant; this machine has {os.cpu_count()} cores")
+    return value
+
 
 @contextmanager
 def threads(count: int) -> Iterator[None]:
-    """Compute with so many threads inside, and with as many as before after."""
+    """Use `count` torch threads in this block, then restore the old number."""
     before = torch.get_num_threads()
     if before == count:
         yield

@@ -6,19 +6,20 @@ import signal
 import socket
 import struct
 import warnings
-from collections.abc import Sequence
 from contextlib import suppress
 from queue import SimpleQueue
-from threading import Thread
+from threading import Lock, Thread
+from time import monotonic, sleep
 from typing import Any
 
 import torch
 
 from askwise.engine.contract import Shard, Work
-from askwise.engine.failures import told
-from askwise.engine.frames import pack
+from askwise.engine.messages import pack, told
 
-DONE, FAILED = b"+", b"-"
+DONE, FAILED, ALIVE = b"+", b"-", b"."
+BEAT = 5.0  # seconds between two signs of life
+SILENT = 120.0  # seconds without one after which a worker is given up
 _LENGTH = struct.Struct("<Q")
 
 inside = False
@@ -44,18 +45,24 @@ def receive(pipe: socket.socket) -> bytes | None:
     return None if head is None else _exactly(pipe, _LENGTH.unpack(head)[0])
 
 
+_pipes: set[socket.socket] = set()
+"""This process's ends of the pipes to all its workers: another worker must not keep one open."""
+
+
 class Worker:
     """The parent's view of one worker: who it is, how to talk to it, and what it has to do."""
 
-    def __init__(self, work: Work, *, threads: int, others: Sequence["Worker"]) -> None:
+    def __init__(self, work: Work, *, threads: int) -> None:
         self.pipe, far = socket.socketpair()
         self.shards: dict[int, Shard] = {}
+        self.heard = monotonic()
+        _pipes.add(self.pipe)
         with warnings.catch_warnings():
             # Python 3.12 warns of locks that other threads may hold; the worker takes none of theirs.
             warnings.simplefilter("ignore", DeprecationWarning)
             self.pid = os.fork()
         if not self.pid:
-            _serve(work, far, [self.pipe, *(other.pipe for other in others)], threads)
+            _serve(work, far, threads)
         far.close()
 
     def give(self, number: int, shard: Shard) -> None:
@@ -66,21 +73,26 @@ class Worker:
 
     def stop(self) -> int:
         """End the worker now; the signal or code it ended with, negative for a signal."""
+        _pipes.discard(self.pipe)
         self.pipe.close()
         with suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
 
-def _serve(work: Work, pipe: socket.socket, not_mine: Sequence[socket.socket], threads: int) -> None:
+def _serve(work: Work, pipe: socket.socket, threads: int) -> None:
     """Everything that happens in the worker; it ends here, without what a process does at its end."""
     code = 1
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears of Ctrl-C, and ends its workers
-        for other in not_mine:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # what the parent does at its end is not for a worker
+        for other in _pipes:
             other.close()
+        _pipes.clear()
         alone()
         torch.set_num_threads(threads)
+        sending = Lock()
+        Thread(target=_live, args=(pipe, sending), daemon=True).start()
         ahead: SimpleQueue[tuple[int, Any, BaseException | None] | None] = SimpleQueue()
         Thread(target=_fetch, args=(work, pipe, ahead), daemon=True).start()
         while (job := ahead.get()) is not None:
@@ -89,9 +101,10 @@ def _serve(work: Work, pipe: socket.socket, not_mine: Sequence[socket.socket], t
                 if error is not None:
                     raise error
                 found = DONE + _LENGTH.pack(number) + pack(work.compute(fetched))
-            except Exception as failure:  # whatever it is, the parent raises it
+            except BaseException as failure:  # whatever it is, SystemExit included, the parent raises it
                 found = FAILED + _LENGTH.pack(number) + json.dumps(told(failure)).encode()
-            send(pipe, found)
+            with sending:
+                send(pipe, found)
         code = 0
     finally:
         os._exit(code)
@@ -102,9 +115,17 @@ def _fetch(work: Work, pipe: socket.socket, ahead: "SimpleQueue[Any]") -> None:
         number, shard = json.loads(message)
         try:
             ahead.put((number, work.fetch(shard), None))
-        except Exception as error:
+        except BaseException as error:
             ahead.put((number, None, error))
-    ahead.put(None)
+    os._exit(1)  # the parent has gone, killed perhaps: nobody waits for what is being computed
+
+
+def _live(pipe: socket.socket, sending: Lock) -> None:
+    """Say now and then that this process runs; a stopped one does not."""
+    while True:
+        sleep(BEAT)
+        with sending, suppress(OSError):
+            send(pipe, ALIVE)
 
 
 def _exactly(pipe: socket.socket, count: int) -> bytes | None:

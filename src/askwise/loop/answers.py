@@ -7,25 +7,30 @@ from askwise.errors import InputError
 from askwise.loop.opening import sync_grown
 from askwise.loop.setting import Setting
 from askwise.store.classes import position
-from askwise.store.facts import Answer, NoLabel
+from askwise.store.facts import RETRACT, Answer, NoLabel
 
 
 def tell(
-    setting: Setting, told: Mapping[Any, Any], *, author: str = "", key: str | None = None
+    setting: Setting, told: Mapping[Any, Any], *, annotator: str = "", key: str | None = None
 ) -> list[Answer]:
     """The answer that holds for each item, now durable.
 
-    What is known already is not stored again; another value for an answered item is a correction,
-    and the history keeps both. `key` names this act of telling: repeated, it changes nothing.
+    What the same annotator has said already is not stored again; another value is a correction, and
+    the history keeps both. `key` names this act of telling: repeated, it changes nothing.
     """
-    with setting.store.exclusive():
-        sync_grown(setting)
+    sync_grown(setting)
+    by_id = _by_id(setting, told)
+    while True:
         setting.ledger.refresh()
-        by_id = _by_id(setting, told)
-        found = [_answer(setting, name, value, author, key) for name, value in by_id.items()]
-        setting.store.append([answer for answer in found if not answer.revision])
-        setting.ledger.refresh()
-    return [setting.ledger.answered(answer.key) or answer for answer in found]
+        found = {name: _answer(setting, name, value, annotator, key) for name, value in by_id.items()}
+        new = [answer for answer in found.values() if not answer.revision]
+        stored = {answer.id: answer for answer in setting.store.answer(new)}
+        clash = next((one for one in new if not _same(one, stored[one.id])), None)
+        if clash is None:
+            setting.ledger.refresh()
+            return [stored.get(name, answer) for name, answer in found.items()]
+        if key is not None:
+            raise _taken(clash.id, key)  # otherwise somebody told it at the same moment: correct that
 
 
 def _by_id(setting: Setting, told: Mapping[Any, Any]) -> dict[str, Any]:
@@ -39,21 +44,42 @@ def _by_id(setting: Setting, told: Mapping[Any, Any]) -> dict[str, Any]:
     return found
 
 
-def _answer(setting: Setting, name: str, value: Any, author: str, key: str | None) -> Answer:
+def _answer(setting: Setting, name: str, value: Any, annotator: str, key: str | None) -> Answer:
     if name in setting.held:
         raise InputError(f"item {name!r} is held out for validation or test, and is not asked about")
-    label, kind = None, "label"
+    label, verdict = None, "label"
     if isinstance(value, NoLabel):
-        kind = value.value
+        verdict = value.value
     else:
         label = position(value, setting.plan.classes, what=f"the label of {name!r}")
     history = setting.ledger.history(name)
-    own = repr((name, len(history))) if key is None else repr((key, name))
-    before = setting.ledger.answered(own) if key is not None else (history[-1] if history else None)
-    if before is not None and (before.kind, before.label) == (kind, label):
-        return before
-    if before is not None and key is not None:
-        raise InputError(
-            f"item {name!r} has another answer under the key {key!r}; correct it under a new key"
-        )
-    return Answer(id=name, key=own, kind=kind, label=label, author=author)
+    own = f"#{len(history)}" if key is None else key
+    new = Answer(
+        id=name,
+        key=own,
+        verdict=verdict,
+        label=label,
+        annotator=annotator,
+        question=setting.ledger.asked(name),
+    )
+    if key is None:
+        before = history[-1] if history and history[-1].annotator == annotator else None
+        if before is not None and _same(before, new):
+            return before
+    else:
+        before = next((one for one in history if (one.annotator, one.key) == (annotator, key)), None)
+        if before is not None and _same(before, new):
+            return before
+        if before is not None:
+            raise _taken(name, key)
+    if value is RETRACT and not setting.ledger.answered(name):
+        raise InputError(f"item {name!r} has no answer that could be taken back")
+    return new
+
+
+def _same(one: Answer, other: Answer) -> bool:
+    return (one.verdict, one.label) == (other.verdict, other.label)
+
+
+def _taken(name: str, key: str) -> InputError:
+    return InputError(f"item {name!r} has another answer under the key {key!r}; correct it under a new key")

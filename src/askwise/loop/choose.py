@@ -16,6 +16,7 @@ from askwise.bayes.predict import features, log_probs, predict, scorer, scoring
 from askwise.engine import Engine, Found, Work, remembered
 from askwise.errors import InputError
 from askwise.loop.conditions import cpu
+from askwise.loop.models import latest
 from askwise.loop.score import Part, Scored, chunk_size, chunks, score_items, subset
 from askwise.loop.setting import Setting, untrained
 from askwise.pool.pool import Reading
@@ -67,8 +68,8 @@ class _Chooser:
     """One choice: the model, or none before the first round, and the seeds of this round."""
 
     def __init__(self, setting: Setting, turn: int, bad: dict[str, str]) -> None:
-        self._setting, self._plan, self._fitted, self._bad = setting, setting.plan, setting.model(), bad
-        number = len(setting.rounds)
+        self._setting, self._plan, self._bad = setting, setting.plan, bad
+        number, self._fitted = latest(setting)
         self._draw = self._plan.draw_seed(number)
         self._chance = derive(self._plan.seed, "choose", number, turn)
         ready = self._fitted is not None or SELECTIONS[self._plan.select].cold_start

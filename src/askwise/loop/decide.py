@@ -33,14 +33,14 @@ class Train:
 
 @dataclass(frozen=True)
 class Ask:
-    """Choose so many items and ask about them."""
+    """Choose `count` items and ask about them."""
 
     count: int
 
 
 @dataclass(frozen=True)
 class Wait:
-    """So many questions are open, and nothing can be done without answers."""
+    """`open` questions wait for answers, and nothing can be done without them."""
 
     open: int
 

@@ -15,10 +15,12 @@ from askwise.bayes.predict import predict
 from askwise.engine import Engine, open_engine
 from askwise.errors import InputError, choose
 from askwise.loop import run as loop
+from askwise.loop.added import added, keep_added
 from askwise.loop.answers import tell
 from askwise.loop.conditions import conditions
 from askwise.loop.decide import Stop, Wait
 from askwise.loop.featured import encoder_condition, feature_inputs, feature_pool, head_of, seen_by
+from askwise.loop.models import latest
 from askwise.loop.opening import check_outputs, open_run, sync_grown
 from askwise.loop.parts import balanced, balanced_before, initial_part, measured_part
 from askwise.loop.plan import Plan, acquisition, make, ready
@@ -31,7 +33,7 @@ from askwise.pool.pool import Source
 from askwise.store import open_store
 from askwise.store.classes import position
 from askwise.store.contract import Store
-from askwise.store.facts import Answer, ClassName, Planned, Quarantine, Round
+from askwise.store.facts import Answer, ClassEdit, Planned, Quarantine, Round
 from askwise.store.ledger import Ledger
 from askwise.tasks import Prediction
 from askwise.train import Training, as_training
@@ -70,7 +72,7 @@ class Learner:
 
     Every choice may also come as a `plan`. With a `store` on disk everything that was told is safe, and
     a process that was killed goes on where it was. `initial` is a number of items, ids, labels by id, or
-    (x, y); or so many items of each class, `{"per_class": 2, "labels": labels by id or a file of them}`,
+    (x, y); or a number of items per class, `{"per_class": 2, "labels": labels by id or a file of them}`,
     which are asked first. `validation` and `test` are labels by id or (x, y). `exact` refuses to go on
     under other conditions. `progress` shows a bar for what takes longer than two seconds. A frozen
     encoder (`aw.nets.encoded`) runs once for each item, and its features are kept beside the store.
@@ -118,6 +120,8 @@ class Learner:
         engine = chosen if isinstance(chosen, Engine) else open_engine(plan.engine, **plan.engine_options)
         kept = open_store(store)
         try:
+            for more in added(kept):
+                items.add(more)
             if plan.initial.per_class is not None and not plan.initial.ids:
                 plan = balanced_before(plan, kept) or balanced(plan, initial.get("labels"), items, held)
             now = {**conditions(plan, network), **encoder_condition(network)}
@@ -133,7 +137,7 @@ class Learner:
                 plan, network, items, kept, Ledger(kept), held, measured, acquired, engine, progress
             )
             open_run(self._setting, now, exact=exact)
-            tell(self._setting, labels, author="initial", key="initial")
+            tell(self._setting, labels, annotator="initial", key="initial")
         except BaseException:
             kept.close()
             raise
@@ -147,8 +151,10 @@ class Learner:
         found = open_questions(self._setting)
         return Questions(found, reason=outcome.reason if isinstance(outcome, Stop) else None)
 
-    def tell(self, answers: Mapping[Any, Any], *, author: str = "", key: str | None = None) -> list[Answer]:
-        """The answer that now holds for each item: a class, its number, SKIP or CANNOT_TELL.
+    def tell(
+        self, answers: Mapping[Any, Any], *, annotator: str = "", key: str | None = None
+    ) -> list[Answer]:
+        """The answer that now holds for each item: a class, its number, SKIP, CANNOT_TELL or RETRACT.
 
         `answers` is a mapping by id; rows of the array and names of files do as well, where they are
         unique. A new value for an answered item corrects it. When this returns, the answers are on
@@ -158,7 +164,7 @@ class Learner:
             raise InputError(
                 f"tell takes labels by id, {{question.id: label}}, not a {type(answers).__name__}"
             )
-        return tell(self._setting, answers, author=author, key=key)
+        return tell(self._setting, answers, annotator=annotator, key=key)
 
     def run(self, *, oracle: AnyOracle, on_action: loop.OnAction | None = None) -> Wait | Stop:
         """How the run ended: stopped, or waiting for answers that the oracle does not have.
@@ -170,13 +176,20 @@ class Learner:
         return loop.run(self._setting, answers, on_action=on_action)
 
     @property
+    def store(self) -> Store:
+        """Where the facts of the run are kept: questions, answers, rounds."""
+        return self._setting.store
+
+    @property
     def fitted(self) -> Fitted:
         """The current model: that of the last round."""
-        self._setting.refresh()
-        fitted = self._setting.model()
+        return self._latest()[1]
+
+    def _latest(self) -> tuple[int, Fitted]:
+        number, fitted = latest(self._setting)
         if fitted is None:
             raise InputError("there is no model yet; answer the questions of ask() first")
-        return fitted
+        return number, fitted
 
     def item(self, key: str | int) -> Item:
         """One item of the pool, by its id, its row or its name: its input, where it came from, its name."""
@@ -188,8 +201,8 @@ class Learner:
         `inputs` are a tensor, an array, a Dataset, a table or a Pool; a folder or file like the one the
         pool was read from; or ids of its items.
         """
-        fitted, plan = self.fitted, self._setting.plan
-        seed = plan.draw_seed(len(self._setting.rounds))
+        (number, fitted), plan = self._latest(), self._setting.plan
+        seed = plan.draw_seed(number)
         rows = seen_by(fitted.network, self._inputs(inputs))
         return predict(fitted, rows, draws=plan.draws, seed=seed, engine=self._setting.engine)
 
@@ -205,15 +218,17 @@ class Learner:
 
     def status(self) -> Status:
         """How far the run is, how good its last model is, and what comes next."""
-        return status(self._setting.store, self._setting.ledger)
+        return status(self._setting.store)
 
     def rounds(self) -> list[Round]:
         """Every model trained so far: labels, metrics, seconds, hash of the weights."""
         return self._setting.store.facts(Round)
 
     def add(self, more: Pool | Source) -> list[str]:
-        """The ids of the items that the pool has gained."""
-        new = self._setting.pool.add(more)
+        """The ids of the items that the pool has gained; a store on disk keeps them as part of the run."""
+        pool = more if isinstance(more, Pool) else Pool(more)
+        keep_added(self._setting.store, pool, [name for name in pool.ids if name not in self._setting.pool])
+        new = self._setting.pool.add(pool)
         sync_grown(self._setting)
         return new
 
@@ -222,10 +237,14 @@ class Learner:
         setting = self._setting
         place = position(old, setting.plan.classes, what="the class to rename")
         renamed = [*setting.plan.classes[:place], new, *setting.plan.classes[place + 1 :]]
-        setting.plan = make(setting.plan.model_dump() | {"classes": renamed})
+        plan = make(setting.plan.model_dump() | {"classes": renamed})
         setting.store.append(
-            [ClassName(position=place, name=new), Planned(plan=setting.plan.model_dump(mode="json"))]
+            [
+                ClassEdit(edit="rename", number=place, name=new),
+                Planned(plan=plan.model_dump(mode="json")),
+            ]
         )
+        setting.plan = plan
 
     def retry(self) -> list[str]:
         """The ids of quarantined items that can be read again, and are back in the pool."""

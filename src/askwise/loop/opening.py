@@ -6,12 +6,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from askwise.bayes.program.trace import predicting
+from askwise.bayes.program.trace import outputs_of
 from askwise.errors import InputError
 from askwise.loop.conditions import changes, refuse
 from askwise.loop.setting import Setting
+from askwise.store.classes import edited
 from askwise.store.contract import Store
-from askwise.store.facts import ClassName, Fact, Item, Planned, Quarantine, Segment
+from askwise.store.facts import ClassEdit, Fact, Item, Planned, Quarantine, Segment
 
 MISSING = "it is not in the pool any more"
 
@@ -19,35 +20,30 @@ MISSING = "it is not in the pool any more"
 def open_run(setting: Setting, now: Mapping[str, Any], *, exact: bool) -> None:
     """Append what is new since the store was last open; what contradicts it is refused first."""
     facts = [*_classes(setting), *_segment(setting.store, now, exact), *_plan(setting)]
-    items = _items(setting)
+    items, missing = _compared(setting)
     setting.store.append(facts)
-    _take_in(setting, items)
+    _take_in(setting, items, missing)
 
 
-def _take_in(setting: Setting, items: Iterator[Item]) -> None:
+def _take_in(setting: Setting, items: Iterator[Item], missing: Sequence[str]) -> None:
     """Append new items, and quarantine those that cannot be had (release them if they can)."""
     setting.store.append(items)
     setting.ledger.refresh()
-    setting.store.append(_quarantines(setting))
+    setting.store.append(_quarantines(setting, missing))
     setting.ledger.refresh()
     setting.synced = len(setting.pool)
 
 
 def sync_grown(setting: Setting) -> None:
     """Take in what the pool has gained since the store last looked."""
-    if len(setting.pool) != setting.synced:
-        _take_in(setting, _items(setting))
+    with setting.lock:
+        if len(setting.pool) != setting.synced:
+            _take_in(setting, *_compared(setting))
 
 
 def check_outputs(network: nn.Module, like: Tensor, classes: Sequence[str]) -> None:
     """Refuse a network that cannot take the items, or tells another number of classes apart."""
-    try:
-        with predicting(network, dropout=False):
-            count = network(torch.zeros_like(like)[None]).shape[-1]
-    except (RuntimeError, IndexError) as error:
-        raise InputError(
-            f"the network cannot take items of shape {tuple(like.shape)}: {str(error).splitlines()[0]}"
-        ) from error
+    count = outputs_of(network, torch.zeros_like(like)[None]).shape[-1]
     if count != len(classes):
         raise InputError(
             f"the network has {count} outputs, and there are {len(classes)} classes; make them equal"
@@ -56,8 +52,7 @@ def check_outputs(network: nn.Module, like: Tensor, classes: Sequence[str]) -> N
 
 def stored_classes(store: Store) -> tuple[str, ...]:
     """The names of the classes, by the facts."""
-    found = {fact.position: fact.name for fact in store.facts(ClassName)}
-    return tuple(found[place] for place in sorted(found))
+    return tuple(edited(store.facts(ClassEdit)).names)
 
 
 def _classes(setting: Setting) -> list[Fact]:
@@ -67,7 +62,7 @@ def _classes(setting: Setting) -> list[Fact]:
             f"store {setting.store.name} has the classes {', '.join(before)}, and the plan {', '.join(now)}; "
             "new ones can only be added at the end"
         )
-    return [ClassName(position=place, name=now[place]) for place in range(len(before), len(now))]
+    return [ClassEdit(edit="add", number=place, name=now[place]) for place in range(len(before), len(now))]
 
 
 def _plan(setting: Setting) -> list[Fact]:
@@ -87,32 +82,35 @@ def _segment(store: Store, now: Mapping[str, Any], exact: bool) -> list[Fact]:
     return [Segment(conditions=dict(now), changed=changed)] if changed else []
 
 
-def _items(setting: Setting) -> Iterator[Item]:
-    """Items of the pool that the store does not have."""
+def _compared(setting: Setting) -> tuple[Iterator[Item], list[str]]:
+    """The items that the store does not have, and the ids that the pool does not have."""
     pool, held, store = setting.pool, setting.held, setting.store
-    count = store.count()
-    here = sum(name in pool for name in store.ids()) if count else 0
-    if count and not here:
+    here, missing = 0, list[str]()
+    for name in store.ids():  # once: there may be millions, and each is checked
+        if name in held:
+            raise InputError(
+                f"item {name!r} is in store {store.name} already, so it cannot be held out now; "
+                "hold it out from the start, in a new store"
+            )
+        if name in pool:
+            here += 1
+        else:
+            missing.append(name)
+    if missing and not here:
         raise InputError(
-            f"store {store.name} has {count} items and none of them is in this pool; "
+            f"store {store.name} has {len(missing)} items and none of them is in this pool; "
             "was it made for other data? choose another store"
         )
-    late = next((name for name in store.ids() if name in held), None) if held and count else None
-    if late is not None:
-        raise InputError(
-            f"item {late!r} is in store {store.name} already, so it cannot be held out now; "
-            "hold it out from the start, in a new store"
-        )
-    if here == len(pool):
-        return iter(())
-    known = set(store.ids()) if count else set()
-    return (Item(id=name) for name in pool.ids if name not in held and name not in known)
+    if here == len(pool) - sum(name in pool for name in held):
+        return iter(()), missing
+    known = set(store.ids()) if here else set[str]()
+    return (Item(id=name) for name in pool.ids if name not in held and name not in known), missing
 
 
-def _quarantines(setting: Setting) -> list[Quarantine]:
+def _quarantines(setting: Setting, missing: Sequence[str]) -> list[Quarantine]:
     pool, quarantined = setting.pool, setting.ledger.quarantined
     bad = {name: why for name, why in pool.quarantined.items() if name not in setting.held}
-    bad |= {name: MISSING for name in setting.store.ids() if name not in pool}
+    bad |= dict.fromkeys(missing, MISSING)
     new = {name: why for name, why in bad.items() if name not in quarantined}
     back = [name for name, why in quarantined.items() if why == MISSING and name not in bad]
     return [Quarantine(id=name, reason=why) for name, why in new.items()] + [

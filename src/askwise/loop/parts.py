@@ -24,8 +24,8 @@ from askwise.store.facts import Planned
 def initial_part(given: Any, pool: Pool) -> tuple[Part, Mapping[str, Any]]:
     """What the plan says of the initial labels, and those that are known already.
 
-    Ids without labels are asked about first; inputs with labels join the pool. Which items are so many
-    of each class is for `balanced` to say.
+    Ids without labels are asked about first; inputs with labels join the pool. `balanced` decides
+    which items make a balanced set.
     """
     if given is None or isinstance(given, int):
         return Part(count=given or 0), {}
@@ -48,7 +48,7 @@ def initial_part(given: Any, pool: Pool) -> tuple[Part, Mapping[str, Any]]:
 
 
 def balanced(plan: Plan, labels: Any, pool: Pool, held: Container[str]) -> Plan:
-    """The plan with the ids of so many items of each class, decided by the seed and each id alone.
+    """The plan with the ids of `per_class` items of each class, decided by the seed and each id alone.
 
     `labels` are known in advance: labels by id, a file of them, or an oracle that has them. Items that
     are held out or cannot be read are left out.

@@ -1,31 +1,25 @@
 """Actions: each reads facts, does its work, and appends what came of it."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from hashlib import sha256
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any
 
-from torch import tensor
-
-from askwise.bayes.calibrate import calibrate
 from askwise.bayes.evaluate import evaluate
-from askwise.bayes.fit import fit
 from askwise.bayes.fitted import Fitted
-from askwise.bayes.posteriors import as_posterior
 from askwise.errors import CorruptError, TrainingError
 from askwise.loop.choose import choose_items
 from askwise.loop.decide import Ask, Train
+from askwise.loop.models import fit_round
 from askwise.loop.setting import Setting
 from askwise.pool.pool import Reading
-from askwise.seeding import derive
 from askwise.store.facts import Asked, Quarantine, Question, Round, Snapshot
-from askwise.train import as_training
+from askwise.store.labels import class_number
 
 
 def perform(action: Train | Ask, setting: Setting) -> None:
     """Do it, and leave the result in the store; killed before that, it is done again the same way."""
-    number = len(setting.rounds) + isinstance(action, Train)
+    number = setting.number + isinstance(action, Train)
     try:
         if isinstance(action, Train):
             train_round(setting)
@@ -38,17 +32,16 @@ def perform(action: Train | Ask, setting: Setting) -> None:
 def train_round(setting: Setting) -> None:
     """Train the next model on a snapshot of the labels, keep it, and append its round."""
     started = perf_counter()
-    number = len(setting.rounds) + 1
+    number = setting.number + 1
     taken = _take_snapshot(setting, number)
     if taken is None:
         return
     snapshot, labels, reading = taken
     read = perf_counter()
-    fitted = _fit(setting, number, reading, labels)
+    fitted = fit_round(setting, number, reading, labels)
     trained = perf_counter()
-    name = f"round-{number:04d}"
     older = [past.checkpoint for past in setting.rounds[-setting.plan.keep :]]
-    setting.store.checkpoint(name, fitted.save, keep=older)
+    name = setting.store.checkpoint(fitted.save, keep=older)
     saved = perf_counter()
     metrics = _metrics(setting, fitted, number)
     seconds = {
@@ -57,6 +50,7 @@ def train_round(setting: Setting) -> None:
         "save": saved - trained,
         "measure": perf_counter() - saved,
     }
+    setting.remember(number, fitted)  # before anybody hears of the round
     setting.store.append(
         [
             Round(
@@ -70,16 +64,16 @@ def train_round(setting: Setting) -> None:
             )
         ]
     )
-    setting.fitted = fitted
 
 
 def ask_questions(setting: Setting, count: int) -> None:
     """Choose items and append the questions, before anyone is asked."""
-    number = len(setting.rounds)
+    number = setting.number
     turn = sum(asked.round == number for asked in setting.store.facts(Asked))
     choice = choose_items(setting, count, turn=turn)
     asked = Asked(
         round=number,
+        turn=turn,
         scored=choice.scored,
         picks=len(choice.ids),
         scores=choice.sha256,
@@ -103,7 +97,7 @@ def _take_snapshot(setting: Setting, number: int) -> tuple[Snapshot, dict[str, i
     snapshot = pending[-1] if pending else None
     while True:
         seen = snapshot.seen if snapshot else setting.ledger.refresh().revision
-        labels = setting.ledger.labels_at(seen)
+        labels = {name: class_number(label) for name, label in setting.ledger.labels_at(seen).items()}
         digest = sha256(repr(list(labels.items())).encode()).hexdigest()
         if snapshot is None:
             snapshot = Snapshot(round=number, seen=seen, count=len(labels), sha256=digest)
@@ -118,31 +112,6 @@ def _take_snapshot(setting: Setting, number: int) -> tuple[Snapshot, dict[str, i
             return (snapshot, labels, reading) if labels else None
         setting.store.append(_quarantines(gone | reading.quarantined))
         snapshot = None
-
-
-def _fit(setting: Setting, number: int, reading: Reading, labels: Mapping[str, int]) -> Fitted:
-    plan = setting.plan
-    start: Literal["given", "scratch"] | Fitted
-    start = plan.start if plan.start != "warm" else setting.model() or "given"
-    held = setting.measured.get("validation")
-    validation = None if held is None else (held.inputs, held.labels)
-    fitted = fit(
-        setting.network,
-        (reading.inputs, tensor([labels[name] for name in reading.ids])),
-        posterior=as_posterior(plan.posterior),
-        task="classification",
-        training=as_training(plan.training),
-        start=start,
-        seed=derive(plan.seed, "fit", number),
-        device=plan.device,
-        ids=reading.ids,
-        validation=validation,
-        progress=setting.follow,
-    )
-    fitted = replace(fitted, classes=plan.classes)
-    if validation is None or plan.calibrate is False:
-        return fitted
-    return calibrate(fitted, validation, draws=plan.draws, seed=plan.draw_seed(number))
 
 
 def _metrics(setting: Setting, fitted: Fitted, number: int) -> dict[str, Any]:

@@ -42,7 +42,7 @@ class Part(_Record):
 
 
 class Initial(Part):
-    """Items labelled first: a number, ids, or so many of each class where labels are known in advance."""
+    """Items labelled first: a number, ids, or a number per class where labels are known in advance."""
 
     per_class: int | None = Field(default=None, ge=1)
 
@@ -89,13 +89,15 @@ class Plan(_Record):
         "weights",
         description="draw whole networks; or the logits of a Gaussian last layer, faster if it is wide",
     )
-    pool_subset: int | None = Field(None, ge=1, description="score only so many items, drawn anew each time")
+    pool_subset: int | None = Field(
+        None, ge=1, description="score only this many items, drawn anew each time"
+    )
     shortlist: int = Field(10_000, ge=1, description="items that a joint selection looks at together")
     targets: int = Field(500, ge=1, description="items that epig wants to know about")
     retrain_after: int | None = Field(
         None, ge=1, description="answers after which to train while others are open"
     )
-    refill_at: int = Field(0, ge=0, description="ask anew when no more than so many questions are open")
+    refill_at: int = Field(0, ge=0, description="ask again when at most this many questions are open")
     keep: int = Field(2, ge=1, description="older checkpoints kept beside the newest")
     seed: int = Field(0, description="decides everything that chance decides")
     device: str = Field("auto", description="where the network runs")

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from askwise.loop.setting import Setting
 from askwise.oracle import Question
+from askwise.store.labels import class_number
 
 
 class Questions(list[Question]):
@@ -28,7 +29,7 @@ def open_questions(setting: Setting) -> list[Question]:
             round=asked.round,
             rank=asked.rank,
             score=asked.score,
-            guess=None if asked.guess is None else setting.plan.classes[asked.guess],
+            guess=None if asked.guess is None else setting.plan.classes[class_number(asked.guess)],
         )
         for asked in setting.ledger.questions()
     ]

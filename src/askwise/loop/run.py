@@ -21,14 +21,15 @@ OnAction: TypeAlias = Callable[[Action], None]
 
 def advance(setting: Setting, *, on_action: OnAction | None = None) -> Wait | Stop:
     """What the run needs now that everything it can do by itself is done."""
-    while True:
-        sync_grown(setting)
-        action = decide(setting.plan, setting.refresh())
-        if on_action is not None:
-            on_action(action)
-        if isinstance(action, Wait | Stop):
-            return action
-        perform(action, setting)
+    with setting.acting:
+        while True:
+            sync_grown(setting)
+            action = decide(setting.plan, setting.refresh())
+            if on_action is not None:
+                on_action(action)
+            if isinstance(action, Wait | Stop):
+                return action
+            perform(action, setting)
 
 
 def run(setting: Setting, oracle: Oracle, *, on_action: OnAction | None = None) -> Wait | Stop:
@@ -42,20 +43,20 @@ def run(setting: Setting, oracle: Oracle, *, on_action: OnAction | None = None) 
             if isinstance(outcome, Stop):
                 return outcome
             told = oracle.answer(open_questions(setting))
-            tell(setting, told, author=type(oracle).__name__.lower())
+            tell(setting, told, annotator=type(oracle).__name__.lower())
             idle = 0 if told else idle + 1
     return outcome
 
 
 def _correct(setting: Setting, oracle: Corrector) -> None:
     """Tell what the oracle says otherwise by now of items that it answered before."""
-    author, classes = type(oracle).__name__.lower(), setting.plan.classes
+    annotator, classes = type(oracle).__name__.lower(), setting.plan.classes
     setting.ledger.refresh()
     own = {
         name: classes[label]
         for name, label in setting.ledger.labels.items()
-        if setting.ledger.history(name)[-1].author == author
+        if isinstance(label, int) and setting.ledger.history(name)[-1].annotator == annotator
     }
     changed = oracle.corrections(own)
     if changed:
-        tell(setting, changed, author=author)
+        tell(setting, changed, annotator=annotator)

@@ -3,21 +3,21 @@
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field
+from threading import RLock
 
 from jaxtyping import Int64
 from torch import Tensor, nn
 
 from askwise.acquire import ACQUISITIONS, Acquisition
-from askwise.bayes.fitted import Fitted, load
+from askwise.bayes.fitted import Fitted
 from askwise.bayes.posteriors import as_posterior
 from askwise.engine import Engine, Local
-from askwise.errors import CorruptError, InputError
 from askwise.loop.decide import Counts
 from askwise.loop.plan import Plan
 from askwise.pool.pool import Pool
 from askwise.store.contract import Store
 from askwise.store.facts import Round, Segment
-from askwise.store.ledger import Ledger
+from askwise.store.ledger import Ledger, changed_since
 from askwise.tasks import named
 from askwise.train.progress import Follow
 
@@ -46,39 +46,46 @@ class Setting:
     follow: Follow = False
     """Who is told how far the work of an action is."""
     rounds: list[Round] = field(default_factory=list)
-    fitted: Fitted | None = None
+    fitted: dict[int, Fitted] = field(default_factory=dict)
+    """The models of the last rounds, by number."""
     synced: int = 0
     """How many items the pool had when the store last took them in."""
+    lock: RLock = field(default_factory=RLock, repr=False)
+    """Held by a thread that changes what is kept here, never while it fits or scores."""
+    acting: RLock = field(default_factory=RLock, repr=False)
+    """Held by the one thread that performs actions; telling, predicting and looking do not wait for it."""
 
     def refresh(self) -> Counts:
         """How far the run is, by the facts."""
-        self.ledger.refresh()
-        last = self.rounds[-1].revision if self.rounds else 0
-        self.rounds += self.store.facts(Round, since=last)
-        return count_items(self.store, self.ledger, self.rounds)
+        with self.lock:
+            self.ledger.refresh()
+            self._take_rounds()
+            return count_items(self.store, self.rounds, ledger=self.ledger)
+
+    def last(self) -> Round | None:
+        """The last round, by the facts."""
+        with self.lock:
+            self._take_rounds()
+            return self.rounds[-1] if self.rounds else None
+
+    @property
+    def number(self) -> int:
+        """The number of the last round; 0 before the first."""
+        last = self.last()
+        return 0 if last is None else last.number
+
+    def remember(self, number: int, fitted: Fitted) -> None:
+        """Keep a model in memory, and the one before it: somebody may be using it."""
+        with self.lock:
+            self.fitted = {**{n: f for n, f in self.fitted.items() if n >= number - 1}, number: fitted}
+
+    def _take_rounds(self) -> None:
+        before = self.rounds[-1].revision if self.rounds else 0
+        self.rounds = [*self.rounds, *self.store.facts(Round, since=before)]
 
     def unlabelled(self) -> Iterator[str]:
         """The items that may be asked about."""
         return (name for name in self.pool.ids if name not in self.held and not self.ledger.known(name))
-
-    def model(self) -> Fitted | None:
-        """The model of the last round; none before the first, or if it knows other features than these."""
-        if self.fitted is None and self.rounds and not self._strange(self.rounds[-1]):
-            self.fitted = self._restore(self.rounds[-1])
-        return self.fitted
-
-    def _strange(self, last: Round) -> bool:
-        return getattr(self.network, "on_features", False) and _differs(self.store, last, "encoder")
-
-    def _restore(self, last: Round) -> Fitted:
-        if self.store.folder is None:
-            raise InputError("a store in memory keeps no models; train again, or give the store a file")
-        fitted = load(self.store.folder / last.checkpoint, network=self.network)
-        if fitted.digest() != last.weights:
-            raise CorruptError(
-                f"checkpoint {last.checkpoint} is not the one of round {last.number}; restore it from a copy"
-            )
-        return fitted
 
 
 def untrained(setting: Setting) -> Fitted:
@@ -87,22 +94,23 @@ def untrained(setting: Setting) -> Fitted:
     return Fitted(own, as_posterior(setting.plan.posterior), named("classification"), {}, ())
 
 
-def count_items(store: Store, ledger: Ledger, rounds: list[Round]) -> Counts:
-    """How many items are where, by the facts alone."""
-    seen = ledger.labels_at(rounds[-1].seen) if rounds and not _outdated(store, rounds[-1]) else {}
-    unseen = [
-        name for name in seen.keys() | ledger.labels.keys() if seen.get(name) != ledger.labels.get(name)
-    ]
-    known = len(ledger.open), len(ledger.labels), len(ledger.skipped), len(ledger.quarantined)
-    return Counts(store.count() - sum(known), *known, unseen=len(unseen), rounds=len(rounds))
+def count_items(store: Store, rounds: list[Round], *, ledger: Ledger | None = None) -> Counts:
+    """How many items are where, by the facts alone; without a ledger only what is new is read."""
+    places = store.places() if ledger is None else ledger.places()
+    unseen = places.labelled
+    if rounds and not _outdated(store, rounds[-1]):
+        seen = rounds[-1].seen
+        unseen = changed_since(store, seen) if ledger is None else ledger.changed_since(seen)
+    known = places.open, places.labelled, places.skipped, places.quarantined
+    return Counts(store.count() - sum(known), *known, unseen=unseen, rounds=len(rounds))
 
 
 def _outdated(store: Store, last: Round) -> bool:
     """Whether the last model is of another network than the present one: it is as if it had seen nothing."""
-    return _differs(store, last, "network", "encoder")
+    return differs(store, last, "network", "encoder")
 
 
-def _differs(store: Store, last: Round, *names: str) -> bool:
+def differs(store: Store, last: Round, *names: str) -> bool:
     """Whether a condition is no longer that of the last model; one that was not noted is taken to be."""
     segments = store.facts(Segment)
     then = [segment for segment in segments if segment.revision <= last.revision][-1].conditions

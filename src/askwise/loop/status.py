@@ -9,7 +9,6 @@ from askwise.loop.plan import Plan, make
 from askwise.loop.setting import count_items
 from askwise.store.contract import Store
 from askwise.store.facts import Planned, Round, Segment
-from askwise.store.ledger import Ledger
 
 
 @dataclass(frozen=True)
@@ -24,15 +23,14 @@ class Status:
     next: str
 
 
-def status(store: Store, ledger: Ledger | None = None) -> Status:
-    """How a run stands."""
-    ledger = (ledger or Ledger(store)).refresh()
+def status(store: Store) -> Status:
+    """How a run stands; what that costs does not grow with its history."""
     rounds = store.facts(Round)
     planned = store.facts(Planned)
     if not planned:
         raise InputError(f"store {store.name} holds no run yet; start one first")
     plan = make(planned[-1].plan)
-    now = count_items(store, ledger, rounds)
+    now = count_items(store, rounds)
     return Status(
         store.name,
         plan,

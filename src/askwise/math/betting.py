@@ -1,4 +1,4 @@
-"""What a gambler owns who bets on the mean of bounded values: much, where it is not what it is said to be.
+"""Wealth of a bet against a claimed mean of bounded values: it grows where the claim is wrong.
 
 The capital starts at 1 and is a fair game under the true mean, so it ever reaches 1/alpha with a chance of at
 most alpha (Ville 1939), however often one looks (Waudby-Smith and Ramdas 2023).

@@ -8,23 +8,18 @@ from torch import nn
 
 from askwise.errors import InputError, choose
 from askwise.nets.alexnet import alexnet, alexnet_half
-from askwise.nets.batchbald_cnn import batchbald_cnn
 from askwise.nets.dcgan import dcgan_discriminator, dcgan_generator
-from askwise.nets.digits_cnn import digits_cnn
-from askwise.nets.dsn import dsn
 from askwise.nets.embed import embed
 from askwise.nets.encoded import encoded, frozen
 from askwise.nets.espcn import espcn
-from askwise.nets.gal_cnn import gal_cnn
-from askwise.nets.lenet5 import lenet5
 from askwise.nets.mlp import linear, mlp
 from askwise.nets.narrow import narrow
-from askwise.nets.nin import nin
+from askwise.nets.nin_dsn import dsn, nin
 from askwise.nets.noise import homoscedastic
 from askwise.nets.recipe import Recipe, is_recipe
 from askwise.nets.segnet import segnet_basic
-from askwise.nets.text_head import text_head
-from askwise.nets.tiny_encoder import tiny_encoder
+from askwise.nets.small_cnns import batchbald_cnn, digits_cnn, gal_cnn, lenet5
+from askwise.nets.text_nets import text_head, tiny_encoder
 
 NETWORKS: dict[str, Callable[..., nn.Module]] = {
     "alexnet": alexnet,

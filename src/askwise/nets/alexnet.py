@@ -5,9 +5,8 @@ from collections import OrderedDict
 from torch import nn
 
 from askwise.errors import positive
-from askwise.nets.activations import activation_of
+from askwise.nets.parts import activation_of, border
 from askwise.nets.recipe import recorded
-from askwise.nets.sizes import border
 
 _FILTERS = (64, 192, 384, 256, 128)
 

@@ -5,7 +5,7 @@ from collections import OrderedDict
 from torch import nn
 
 from askwise.errors import positive
-from askwise.nets.rates import rate
+from askwise.nets.parts import rate
 from askwise.nets.recipe import recorded
 
 

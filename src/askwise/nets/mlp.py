@@ -7,7 +7,7 @@ from itertools import pairwise
 from torch import nn
 
 from askwise.errors import positive
-from askwise.nets.rates import rate
+from askwise.nets.parts import rate
 from askwise.nets.recipe import recorded
 
 

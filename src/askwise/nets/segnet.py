@@ -5,7 +5,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from askwise.errors import InputError, positive
-from askwise.nets.rates import rate
+from askwise.nets.parts import rate
 from askwise.nets.recipe import recorded
 
 _LEVELS = 4

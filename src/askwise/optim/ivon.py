@@ -10,9 +10,7 @@ from torch.nn import Parameter
 
 from askwise.errors import above_zero, at_least_zero, positive
 from askwise.optim.flipout import flipped
-from askwise.optim.options import check_betas, check_radius, rate
-from askwise.optim.placed import gradients, normal, placed
-from askwise.optim.samples import Samples
+from askwise.optim.sampling import Samples, check_betas, check_radius, gradients, normal, placed, rate
 from askwise.optim.squares import Layer
 
 
@@ -29,7 +27,7 @@ class IVON(torch.optim.Optimizer):
     and costs the products of the layers twice. It is a network and those of its layers, by name, whose
     parameters are learned here; they are called with the items on the first axis.
 
-    With `take_in` h goes 1 / take_in of the way at so many first steps, and afterwards remembers the last
+    With `take_in` h goes 1 / take_in of the way at each of these first steps, and afterwards remembers the last
     tenth of the steps so far.
 
     The defaults are the authors', for many thousands of steps: h moves 1 - betas[1] of the way a step.

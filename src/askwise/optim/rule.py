@@ -15,8 +15,7 @@ from torch import Tensor
 from torch.nn import Parameter
 
 from askwise.errors import InputError, above_zero
-from askwise.optim.placed import gradients, normal, placed
-from askwise.optim.samples import Samples
+from askwise.optim.sampling import Samples, gradients, normal, placed
 
 
 class UnitGaussian(torch.optim.Optimizer):

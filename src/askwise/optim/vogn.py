@@ -10,13 +10,11 @@ from torch.nn import Parameter
 
 from askwise.errors import InputError, above_zero, at_least_zero, choose, positive
 from askwise.math.fisher import probe
-from askwise.optim.averaged import AveragedAdam
+from askwise.optim.beside import AveragedAdam
 from askwise.optim.flipout import flipped
 from askwise.optim.layers import gaussian_layers, own_parameters
-from askwise.optim.options import NOISES, check_betas, check_radius, rate
-from askwise.optim.placed import gradients, normal, placed
 from askwise.optim.recording import Recording, recording
-from askwise.optim.samples import Samples
+from askwise.optim.sampling import NOISES, Samples, check_betas, check_radius, gradients, normal, placed, rate
 
 CURVATURES = ("gauss_newton", "squares")
 _FIRST_TAU = 0.1
@@ -31,7 +29,7 @@ class VOGN(torch.optim.Optimizer):
         s  <- (1 - tau r) s + r h
         mu <- mu - lr momentum(g + d mu) / (s' + d + damping)
     s starts at zero, so q starts as the prior and takes the curvature in over the first 1 / r steps: a
-    training is several times as long. With `take_in` r is 1 / take_in over so many first steps, and
+    training is several times as long. With `take_in` r is 1 / take_in over the first `take_in` steps, and
     afterwards what makes s remember the last tenth of the steps so far. s' is s without its start, as in
     Adam. The first gradients are taken at the means.
 

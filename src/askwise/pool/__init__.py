@@ -1,5 +1,6 @@
 """The items that may be asked about: arrays, datasets, pictures, texts, tables."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,10 @@ def as_pool(items: Any) -> Pool:
         return arrays(items)
     if is_table(items):
         return arrays(array_of(items))
+    if isinstance(items, str | Path):
+        raise InputError(
+            f"say what {str(items)!r} holds: aw.pool.images(...), aw.pool.text(...), aw.pool.table(...)"
+        )
     if isinstance(items, list | tuple) and items and all(isinstance(one, str) for one in items):
         raise InputError("a list of texts needs an encoder: aw.pool.text(texts, encode=...)")
     return dataset(items)

@@ -1,12 +1,12 @@
 """Columns of Parquet files and of datasets that Hugging Face's library saved on the disk."""
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from askwise.errors import InputError
+from askwise.files import json_object
 
 
 def columns(path: Path) -> list[str]:
@@ -66,10 +66,10 @@ def _dataset(folder: Path) -> Iterator[Any]:
 
 
 def _files(folder: Path) -> list[Path]:
-    splits = _read(folder / "dataset_dict.json").get("splits")
+    splits = json_object(folder / "dataset_dict.json").get("splits")
     if splits:
         raise InputError(f"{folder} holds several datasets; give one of them: {folder / str(splits[0])}")
-    state = _read(folder / "state.json")
+    state = json_object(folder / "state.json")
     if not state:
         raise InputError(f"{folder} is no saved dataset: it has no state.json that can be read")
     if state.get("_indices_files") or state.get("_indices_data_files"):
@@ -81,11 +81,3 @@ def _files(folder: Path) -> list[Path]:
     if missing is not None:
         raise InputError(f"{folder} lacks {missing}, which its state.json names")
     return [folder / name for name in names]
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}

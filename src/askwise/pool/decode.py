@@ -39,7 +39,7 @@ Raster = Image.Image | np.ndarray
 def decode(file: IO[bytes], looks: Looks) -> Raster:
     """The picture in a file; what cannot be one is refused with the reason."""
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), tiff.silent("PIL.TiffImagePlugin"):
             warnings.simplefilter("ignore")  # what Pillow warns of is refused below, or harmless
             return _raster(file, looks)
     except UnreadableError:
@@ -54,7 +54,7 @@ def decode(file: IO[bytes], looks: Looks) -> Raster:
 def is_deep(file: IO[bytes], looks: Looks) -> bool:
     """Whether a file seems to hold numbers that want a stretch, by its header alone."""
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), tiff.silent("PIL.TiffImagePlugin"):
             warnings.simplefilter("ignore")
             with Image.open(file, formats=FORMATS) as image:
                 deep = image.mode.startswith("I") or image.mode == "F"
@@ -214,5 +214,5 @@ def _bands(pixels: np.ndarray, looks: Looks) -> Raster:
 def _check_pixels(wide: int, high: int, looks: Looks) -> None:
     if wide * high > looks.max_pixels:
         raise UnreadableError(
-            f"it has {wide} x {high} pixels, more than {looks.max_pixels}; shrink it, or save it as JPEG"
+            f"it has {wide} x {high} pixels, more than {looks.max_pixels}; shrink it, or raise max_pixels"
         )

@@ -210,4 +210,7 @@ def _locked(folder: Path) -> Iterator[None]:
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+        try:
+            yield
+        finally:  # by word, not by closing: a process forked meanwhile has the file open, too
+            fcntl.flock(file, fcntl.LOCK_UN)

@@ -45,7 +45,10 @@ def header(path: Path) -> list[str]:
         with _text(path) as file:
             names = next(_reader(path, file), [])
     elif kind == "jsonl":
-        names = next((list(record) for _, _, record in records(path) if isinstance(record, dict)), [])
+        first: Any = next((record for _, _, record in records(path)), {})
+        if isinstance(first, str):
+            raise InputError(f"{path}: {first}; mend the line")
+        names = list(first)
     else:
         names = arrow.columns(path)
     places(path, names, names)
@@ -59,13 +62,23 @@ def records(path: Path) -> Iterator[tuple[int, str, Any]]:
             if not text.strip():
                 continue
             try:
-                record = json.loads(text)
+                record = json.loads(text, object_pairs_hook=_once)
             except (ValueError, RecursionError) as error:
                 why = "is nested too deeply" if isinstance(error, RecursionError) else f"is not JSON: {error}"
                 yield line, text.strip(), f"line {line} {why}"
                 continue
             whole = isinstance(record, dict)
             yield line, text.strip(), record if whole else f"line {line} is not a JSON object"
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object, if it names each key once."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice!r} is there twice")
+    return found
 
 
 def places(path: Path, names: list[str], columns: list[str]) -> list[int]:

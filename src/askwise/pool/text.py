@@ -148,12 +148,12 @@ def _folder(folder: Path, encode: Encode | None) -> TextSource:
 
 def fault(words: str) -> str | None:
     """Why a text cannot be used, as a sentence about it."""
+    if len(words) > LONGEST:
+        return f"it has {len(words)} characters, more than {LONGEST}"
     if any("\ud800" <= letter <= "\udfff" for letter in words):
         return "it is not UTF-8"
     if "\0" in words:
         return "it holds a NUL byte"
-    if len(words) > LONGEST:
-        return f"it has {len(words)} characters, more than {LONGEST}"
     if not any(letter.isprintable() and not letter.isspace() for letter in words):
         return "it has no visible text"  # empty, blanks, or zero-width characters only
     return None

@@ -1,6 +1,8 @@
-"""Learning curves as a picture in a file, for papers and read-mes."""
+"""Pictures of curves, light and dark."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from matplotlib.figure import Figure
@@ -8,7 +10,49 @@ from matplotlib.figure import Figure
 from askwise.errors import InputError
 from askwise.report.content import Curve
 from askwise.report.curves import spread
+from askwise.report.number import Number
 from askwise.report.wording import axis_of_labels
+
+_STEPS = (1, 2, 2.5, 5, 10)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A straight scale from `low` to `high`."""
+
+    low: Number
+    high: Number
+    ticks: tuple[Number, ...]
+    label: str
+    write: Callable[[Number], str]
+
+    def at(self, value: Number) -> float:
+        """The place of a value, in percent from the low end; values outside stop at the edge."""
+        return 100 * min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
+
+
+def axis(
+    low: Number,
+    high: Number,
+    *,
+    label: str,
+    write: Callable[[Number], str],
+    count: int = 5,
+    snug: bool = False,
+) -> Axis:
+    """An axis with about `count` round ticks; unless snug, its ends are ticks too."""
+    if not high > low:  # one point, or all equal: make room around it
+        low, high = low - 0.5 * (abs(low) or 1), high + 0.5 * (abs(high) or 1)
+    raw = (high - low) / count
+    power = 10 ** math.floor(math.log10(raw))
+    step = next(s * power for s in _STEPS if s * power >= raw * 0.999)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    ticks = tuple(round(number * step, 10) for number in range(first, last + 1))
+    if snug:
+        ticks = tuple(tick for tick in ticks if low - 1e-9 <= tick <= high + 1e-9)
+        return Axis(low, high, ticks, label, write)
+    return Axis(ticks[0], ticks[-1], ticks, label, write)
+
 
 # Those of the page in its light form: told apart by people who do not see all colours.
 COLOURS = ("#00629e", "#c45200", "#00805e", "#a6488a", "#946200", "#4a5bd0")

@@ -14,6 +14,7 @@ from askwise.report.content import Shown
 from askwise.report.past import Past
 from askwise.report.pictures import png
 from askwise.store.facts import Question
+from askwise.store.labels import Label, class_number
 from askwise.store.ledger import Ledger
 
 MOST = 600
@@ -79,8 +80,8 @@ def unsure(run: Past, ledger: Ledger, pool: Pool, fitted: Fitted) -> list[Shown]
     ]
 
 
-def _named(run: Past, label: int | None) -> str | None:
-    return None if label is None else run.plan.classes[label]
+def _named(run: Past, label: Label | None) -> str | None:
+    return None if label is None else run.plan.classes[class_number(label)]
 
 
 def _pictures(pool: Pool | None, ids: Sequence[str]) -> dict[str, bytes]:

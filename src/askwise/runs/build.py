@@ -149,7 +149,7 @@ def _initial(plan: Plan, known: Material, answers: Oracle | None) -> Any:
 
 
 def _held_out(name: str, part: Part, plan: Plan, known: Material, *, taken: Container[str] = ()) -> Any:
-    """Labels of items that are held out of the pool: of a file, of ids, or of so many drawn by their ids."""
+    """Labels of items that are held out of the pool: from a file, by ids, or a number drawn by their ids."""
     if part.file is not None:
         return File(part.file, classes=plan.classes, find=known.pool.find).labels
     if not part.count and not part.ids:

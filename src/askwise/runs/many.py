@@ -89,7 +89,7 @@ def _watched(runs: Sequence[Run], on_round: OnRound) -> Iterator[None]:
 
 def _show(run: Run, on_round: OnRound) -> None:
     try:
-        store = open_store(run.store, read_only=True)
+        store = open_store(run.store, access="read")
     except AskwiseError:
         return  # it is not there yet
     try:

@@ -1,11 +1,59 @@
 """The classes a label may name: names in order, of which a label stores the position."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from operator import index
 from typing import Any
 
-from askwise.errors import InputError
+from askwise.errors import InputError, choose
+from askwise.store.facts import CLASS_EDITS, ClassEdit
+
+
+@dataclass
+class Edited:
+    """The classes as their edits have left them; a number means the same class for ever."""
+
+    names: list[str] = field(default_factory=list)
+    """By number, those that are no longer in use included."""
+    into: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    """What became of a class that is no longer in use."""
+
+    def active(self) -> list[int]:
+        """The numbers of the classes in use."""
+        return [number for number in range(len(self.names)) if number not in self.into]
+
+    def now(self, number: int) -> int | None:
+        """The class that a label counts for by now; none if it has to be asked again."""
+        while number in self.into:
+            if len(self.into[number]) != 1:
+                return None
+            [number] = self.into[number]
+        return number
+
+
+def edited(edits: Iterable[ClassEdit]) -> Edited:
+    """The classes after these edits, in their order; one that makes no sense is refused."""
+    found = Edited()
+    for edit in edits:
+        choose("edit of classes", edit.edit, CLASS_EDITS)
+        if edit.edit == "add":
+            if edit.number != len(found.names):
+                raise InputError(f"class {edit.name!r} has number {edit.number}, not {len(found.names)}")
+            found.names.append(edit.name)
+            continue
+        active = found.active()
+        if edit.number not in active or not set(edit.into) <= set(active) - {edit.number}:
+            raise InputError(f"cannot {edit.edit} class {edit.number}: it or its successor is not in use")
+        if edit.edit == "rename":
+            found.names[edit.number] = edit.name
+            continue
+        wanted = {"merge": len(edit.into) == 1, "split": len(edit.into) > 1, "retire": not edit.into}
+        if not wanted[edit.edit]:
+            raise InputError(f"cannot {edit.edit} class {edit.number} into {len(edit.into)} classes")
+        found.into[edit.number] = edit.into
+    return found
 
 
 def names(classes: int | Iterable[str | int]) -> tuple[str, ...]:
@@ -15,11 +63,11 @@ def names(classes: int | Iterable[str | int]) -> tuple[str, ...]:
     found = tuple(map(str, range(classes) if isinstance(classes, int) else classes))
     if len(found) < 2:
         raise InputError(f"at least two classes are wanted, not {len(found)}: {', '.join(found) or 'none'}")
-    for name in found:
+    for name, times in Counter(found).items():
         if not name.strip():
             raise InputError("a class has an empty name; give it one")
-        if found.count(name) > 1:
-            raise InputError(f"class {name!r} is named {found.count(name)} times; each needs its own name")
+        if times > 1:
+            raise InputError(f"class {name!r} is named {times} times; each needs its own name")
     return found
 
 

@@ -1,11 +1,14 @@
 """What can be known about a run: every fact is a frozen record that is appended and never edited.
 
-`revision` is given by the store; facts appended together share it. 0 means not stored yet.
+`revision` and `seq` are given by the store: facts appended together share a revision, and `seq` counts
+all facts in the order in which they were appended. 0 means not stored yet.
 """
 
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final, TypeAlias
+
+from askwise.store.labels import Label
 
 
 class NoLabel(Enum):
@@ -13,13 +16,22 @@ class NoLabel(Enum):
 
     SKIP = "skip"
     CANNOT_TELL = "cannot_tell"
+    RETRACT = "retract"
 
 
 SKIP: Final = NoLabel.SKIP
 CANNOT_TELL: Final = NoLabel.CANNOT_TELL
+RETRACT: Final = NoLabel.RETRACT
 
 Told: TypeAlias = str | int | NoLabel
 """What a person or an oracle says about one item: a class, its number, or why there is none."""
+
+VERDICTS: Final = ("label", "skip", "cannot_tell", "retract")
+QUESTION_KINDS: Final = ("learn", "test", "check")
+POLICIES: Final = ("latest", "majority", "resolver")
+CLASS_EDITS: Final = ("add", "rename", "merge", "split", "retire")
+TRAINER: Final = "trainer"
+"""The role under which rounds and questions are appended."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +39,15 @@ class Fact:
     """One appended row."""
 
     revision: int = 0
+    seq: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class About(Fact):
+    """What decides where an item stands; `nth` counts such facts about it, so that a hidden one is missed."""
+
+    id: str
+    nth: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,19 +58,32 @@ class Item(Fact):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Quarantine(Fact):
-    """An item that cannot be read, and why; no reason means that it can be read again."""
+class Group(Fact):
+    """The group an item belongs to, such as a patient or a scene; the last fact about an item holds."""
 
     id: str
+    group: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quarantine(About):
+    """An item that cannot be read, and why; no reason means that it can be read again."""
+
     reason: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClassName(Fact):
-    """The name of the class at a position; the last fact about a position holds."""
+class ClassEdit(Fact):
+    """A change of the classes (`CLASS_EDITS`); a class keeps its number for ever, and labels name that.
 
-    position: int
-    name: str
+    `merge` counts the labels of `number` as those of `into`; `split` and `retire` leave them without a
+    class, `split` saying which classes (`into`) to ask about instead.
+    """
+
+    edit: str
+    number: int
+    name: str = ""
+    into: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,29 +102,81 @@ class Segment(Fact):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Question(Fact):
-    """An item that was asked: by which model (round), how strongly (score), and what it would guess."""
+class Policy(Fact):
+    """How the answers about an item become its label from here on (`POLICIES`)."""
 
-    id: str
-    round: int
-    rank: int
-    score: float | None = None
-    guess: int | None = None
+    policy: str
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer(Fact):
-    """What was said about an item; a later answer corrects an earlier one.
+class Annotator(Fact):
+    """Somebody or something that answers; the last fact about a name holds."""
 
-    `key` names the act of answering: the same key again is the same answer, not a second one.
+    annotator: str
+    shown: str = ""
+    """What others see; empty means the name itself."""
+    kind: str = "person"
+    active: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Role(Fact):
+    """Who holds a role from here on; each new holder has the next epoch, and the older ones are refused."""
+
+    role: str
+    holder: str
+    epoch: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question(About):
+    """An item that was asked: by which model (round), how strongly (score), and what it would guess.
+
+    `question` is the question's own id, given by the store if it is empty; `needed` is how many
+    answers it wants. Of `kind` learn it is trained on, test and check it is not.
     """
 
-    id: str
+    round: int
+    rank: int
+    score: float | None = None
+    guess: Label | None = None
+    question: str = ""
+    kind: str = "learn"
+    needed: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer(About):
+    """What one annotator said about an item; every answer is kept.
+
+    `key` names the act of answering: the same (item, question, annotator, key) again is the same
+    answer, not a second one. An answer to no question has an empty `question`.
+    """
+
     key: str
-    kind: str
-    """`label`, `skip` or `cannot_tell`."""
-    label: int | None
-    author: str = ""
+    verdict: str
+    """`label`, `skip`, `cannot_tell` or `retract`."""
+    label: Label | None = None
+    question: str = ""
+    annotator: str = ""
+    view: str = ""
+    """How the item was shown."""
+    assisted: bool = False
+    """Whether the annotator saw what the model would guess."""
+    seconds: float | None = None
+    """How long the item was shown."""
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resolution(About):
+    """What holds for an item in spite of its answers, by whose word and from which of them (their seq)."""
+
+    verdict: str
+    label: Label | None = None
+    annotator: str = ""
+    answers: tuple[int, ...] = ()
+    note: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +185,16 @@ class Snapshot(Fact):
 
     round: int
     seen: int
+    count: int
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Encoded(Fact):
+    """The features a round has seen: those of the first `count` items, by this encoder, and their hash."""
+
+    round: int
+    encoder: str
     count: int
     sha256: str
 
@@ -118,10 +214,76 @@ class Round(Fact):
 
 @dataclass(frozen=True, kw_only=True)
 class Asked(Fact):
-    """A pool was scored and questions were asked; `scores` is the hash of all the scores."""
+    """A pool was scored and questions were asked; `scores` is the hash of all the scores.
+
+    `turn` counts the choices made with the same model.
+    """
 
     round: int
+    turn: int = 0
     scored: int
     picks: int
     scores: str
     seconds: dict[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attempt(Fact):
+    """A try to certify something: what was claimed, on which facts (revision `seen`), what came of it."""
+
+    certificate: str
+    number: int
+    seen: int
+    claim: dict[str, Any]
+    result: dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Certificate(Fact):
+    """What an attempt has shown."""
+
+    certificate: str
+    attempt: int
+    statement: dict[str, Any]
+
+
+FACTS: Final[tuple[type[Fact], ...]] = (
+    Item,
+    Group,
+    Quarantine,
+    ClassEdit,
+    Planned,
+    Segment,
+    Policy,
+    Annotator,
+    Role,
+    Question,
+    Answer,
+    Resolution,
+    Snapshot,
+    Encoded,
+    Round,
+    Asked,
+    Attempt,
+    Certificate,
+)
+
+FENCED: Final = (Snapshot, Encoded, Round, Asked, Question)
+"""What only the holder of the trainer's role may append."""
+
+GUARDED: Final = (Planned, ClassEdit, Policy, Resolution)
+"""What may be appended on condition that nothing else was since a revision (`expect`)."""
+
+ABOUT: Final = (Quarantine, Question, Answer, Resolution)
+"""What decides where an item stands."""
+
+ONCE: Final[dict[type[Fact], tuple[tuple[str, ...], ...]]] = {
+    Item: (("id",),),
+    Role: (("role", "epoch"),),
+    Question: (("question",),),
+    Answer: (("id", "question", "annotator", "key"),),
+    Round: (("number",),),
+    Asked: (("round", "turn"),),
+    Attempt: (("certificate", "number"),),
+}
+"""The fields, by kind of fact, that no two facts have alike."""

@@ -1,127 +1,125 @@
-"""One writer for each store: a file beside it that names the process, checked against the living."""
+"""One trainer for each store on a disk: a kernel lock on a file beside it, held for life.
+
+The kernel lets go of it when the process ends, however it ends, so that no lock is ever stale; it holds
+for other names of the store (links are followed) and for other containers on the machine. The file is
+none of SQLite's: closing any descriptor of a database drops the locks that SQLite holds on it.
+"""
 
 import fcntl
 import json
 import os
 import socket
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO
 
 from askwise.errors import StoreError
 
 
 @dataclass(frozen=True)
 class Holder:
-    """The process that writes; `boot` and `start` tell it from a later process with the same number."""
+    """The process that trains, as it called itself: its number may mean another process in a container."""
 
     pid: int
     host: str
-    boot: str
-    start: str
+
+    def __str__(self) -> str:
+        return f"process {self.pid} on {self.host}"
+
+
+def this_process() -> Holder:
+    """The present process."""
+    return Holder(os.getpid(), socket.gethostname())
 
 
 class Lock:
-    """Held from creation until `release`, or until its process is dead."""
+    """Held from creation until `release`, or until its process is dead; forked processes do not hold it."""
 
-    def __init__(self, store: Path) -> None:
+    def __init__(self, store: Path, *, name: str) -> None:
         self.path = _path(store)
-        self.holder = _this_process()
-        with _opened(self.path) as file:
-            other = _read(file)
-            if other is not None and _alive(other):
-                where = "this process" if other == self.holder else f"process {other.pid} on {other.host}"
-                raise StoreError(
-                    f"store {store} is in use by {where} (pid {other.pid}, host {other.host}); "
-                    f"close it there first, or if that machine is gone delete {self.path}"
-                )
-            _write(file, json.dumps(asdict(self.holder)))
-
-    def check(self) -> None:
-        """Refuse to write for a process that only inherited the lock."""
-        if os.getpid() != self.holder.pid:
-            raise StoreError(
-                f"{self.path} belongs to process {self.holder.pid}; open the store again in this one"
-            )
+        self.holder = this_process()
+        self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            other = _read(self._file)
+            os.close(self._file)
+            raise StoreError(in_use(name, other)) from error
+        except BaseException:
+            os.close(self._file)
+            raise
+        os.ftruncate(self._file, 0)
+        os.pwrite(self._file, json.dumps(asdict(self.holder)).encode(), 0)
+        _live.add(self)
 
     def release(self) -> None:
-        """Let another process write; the empty file stays, so that nobody waits on a deleted one."""
-        if os.getpid() != self.holder.pid:
+        """Let another process train; the file stays, so that nobody locks a deleted one."""
+        if self not in _live:
             return
-        with _opened(self.path) as file:
-            if _read(file) == self.holder:
-                _write(file, "")
+        _live.discard(self)
+        os.ftruncate(self._file, 0)
+        os.close(self._file)
+
+    def close_in_child(self) -> None:
+        """Close what a fork has copied: the lock must end with its own process, not with a worker."""
+        os.close(self._file)
 
 
-def writer(store: Path) -> Holder | None:
-    """The living process that writes to a store, if there is one."""
+_live: set[Lock] = set()
+
+
+def _after_fork() -> None:
+    for lock in _live:
+        lock.close_in_child()
+    _live.clear()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def in_use(name: str, other: Holder | None) -> str:
+    """What to say to a second trainer."""
+    if other == this_process():
+        return (
+            f"store {name} is in use by this process (pid {os.getpid()}, host {socket.gethostname()}); "
+            "close it first: learner.close()"
+        )
+    who = f"{other} (pid {other.pid}, host {other.host})" if other else "another process"
+    return f"store {name} is in use by {who}; close it there first, or wait until it ends"
+
+
+def trainer(store: Path) -> Holder | None:
+    """The living process that trains on a store, if there is one; `Holder(0, "")` if it gave no name."""
     try:
-        with _path(store).open() as file:
-            holder = _read(file)
+        file = os.open(_path(store), os.O_RDWR | os.O_CLOEXEC)
     except OSError:
         return None
-    return holder if holder is not None and _alive(holder) else None
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return _read(file) or Holder(0, "")
+    else:
+        return None
+    finally:
+        os.close(file)
+
+
+def one_name(path: Path) -> Path:
+    """The path with links followed; a file with a second name is refused, since SQLite's journal has one."""
+    found = path.resolve()
+    if found.exists() and found.stat().st_nlink > 1:
+        raise StoreError(
+            f"store {path} has {found.stat().st_nlink} names (hard links), and can be used under one only; "
+            f"delete the others, or make a copy with a name of its own: cp {path} COPY"
+        )
+    return found
 
 
 def _path(store: Path) -> Path:
     return store.with_name(store.name + ".lock")
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[IO[str]]:
-    """The lock file, in the hands of one process at a time: two must not both find it stale."""
-    with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644), "r+") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield file
-
-
-def _read(file: IO[str]) -> Holder | None:
-    file.seek(0)
+def _read(file: int) -> Holder | None:
     try:
-        return Holder(**json.loads(file.read()))
-    except (ValueError, TypeError):  # empty, or cut off by a power cut: its writer is gone
+        return Holder(**json.loads(os.pread(file, 4096, 0)))
+    except (ValueError, TypeError):  # not written yet
         return None
-
-
-def _write(file: IO[str], text: str) -> None:
-    file.seek(0)
-    file.truncate()
-    file.write(text)
-    file.flush()
-
-
-def _this_process() -> Holder:
-    return Holder(os.getpid(), socket.gethostname(), _boot(), _start(os.getpid()))
-
-
-def _alive(holder: Holder) -> bool:
-    """Whether the holder still runs; a process on another host is taken to be."""
-    if holder.host != socket.gethostname():
-        return True
-    if holder.boot != _boot():
-        return False
-    try:
-        os.kill(holder.pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass  # it lives, and belongs to somebody else
-    return _start(holder.pid) == holder.start
-
-
-def _boot() -> str:
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    except OSError:
-        return ""
-
-
-def _start(pid: int) -> str:
-    """When a process started, in ticks since the boot; empty where there is no /proc, or it is a zombie."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return ""
-    return "" if fields[0] == "Z" else fields[19]

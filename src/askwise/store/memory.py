@@ -1,14 +1,32 @@
 """A store that lives and dies with the process: for tests, and for loops that need no resume."""
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import AbstractContextManager
-from dataclasses import replace
+import time
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from heapq import merge
 from pathlib import Path
+from secrets import token_hex
 
-from askwise.errors import StoreError
-from askwise.store.contract import F
-from askwise.store.facts import Answer, Fact, Item, Round
+from askwise.errors import InputError, StaleError, StoreError
+from askwise.store.contract import F, Lease, Places
+from askwise.store.facts import ABOUT, GUARDED, ONCE, About, Answer, Fact, Item, Policy, Question
+from askwise.store.standing import standing, tally
+
+
+@dataclass
+class _Slot:
+    question: Question
+    turn: int = 0
+    annotator: str = ""
+    token: str = ""
+    until: float = 0.0
+
+    def free(self) -> None:
+        self.turn += 1
+        self.annotator, self.token, self.until = "", "", 0.0
 
 
 class MemoryStore:
@@ -19,26 +37,47 @@ class MemoryStore:
 
     def __init__(self) -> None:
         self.revision = 0
+        self._seq = 0
         self._facts: dict[type[Fact], list[Fact]] = {}
-        self._once: set[tuple[type[Fact], object]] = set()
+        self._once: dict[tuple[object, ...], Fact] = {}
+        self._about: dict[str, list[About]] = {}
+        self._places: dict[str, str] = {}
+        self._slots: list[_Slot] = []
         self._lock = threading.RLock()
 
-    def append(self, facts: Iterable[Fact]) -> int:
+    def append(self, facts: Iterable[Fact], *, expect: int | None = None) -> int:
         """The revision under which the facts are kept."""
         with self._lock:
-            new = [replace(fact, revision=self.revision + 1) for fact in facts]
-            once = [mark for fact in new if (mark := _mark(fact))]
-            if len(set(once)) < len(once) or self._once.intersection(once):
-                raise StoreError(f"store {self.name}: a fact of {once[0][0].__name__} is there already")
-            for fact in new:
-                self._facts.setdefault(type(fact), []).append(fact)
-            self._once.update(once)
-            self.revision += bool(new)
+            if expect is not None and expect != self.revision:
+                at = self.revision
+                raise StaleError(f"store {self.name} is at revision {at}, not {expect}; read it again")
+            self._add(list(facts), guarded=expect is not None)
             return self.revision
 
-    def facts(self, kind: type[F], *, since: int = 0) -> list[F]:
-        """All facts of one kind with a revision above `since`."""
-        return [fact for fact in self._facts.get(kind, []) if fact.revision > since]  # type: ignore[misc]
+    def answer(self, answers: Sequence[Answer]) -> list[Answer]:
+        """The answers as they are stored, in the same order: new ones now, replays as they were."""
+        with self._lock:
+            for answer in answers:
+                asked = self._once.get((Question, ("question",), answer.question))
+                if answer.question and (not isinstance(asked, Question) or asked.id != answer.id):
+                    raise InputError(f"item {answer.id!r} was not asked by a question {answer.question!r}")
+            new = {_marks(answer): answer for answer in reversed(answers)}
+            self._add([one for one in answers if new[_marks(one)] is one and not self._there(one)])
+            return [self._once[mark] for one in answers for mark in _marks(one)]  # type: ignore[misc]
+
+    def facts(self, *kinds: type[F], since: int = 0) -> list[F]:
+        """All facts of these kinds with a revision above `since`, in the order they were appended."""
+        with self._lock:
+            lists = []
+            for kind in kinds:
+                known = self._facts.get(kind, [])
+                lists.append(known[bisect_right(known, since, key=lambda fact: fact.revision) :])
+        return list(merge(*lists, key=lambda fact: fact.seq))  # type: ignore[arg-type]
+
+    def touched(self, since: int) -> dict[str, list[About]]:
+        """All that decides where an item stands, for each one that something happened to after a revision."""
+        with self._lock:
+            return {fact.id: list(self._about[fact.id]) for fact in self.facts(*ABOUT, since=since)}
 
     def ids(self) -> Iterator[str]:
         """The id of every item."""
@@ -48,23 +87,127 @@ class MemoryStore:
         """How many items there are."""
         return len(self._facts.get(Item, []))
 
-    def checkpoint(self, name: str, save: Callable[[Path], object], *, keep: Collection[str]) -> None:
-        """Nothing: the models die with the process too."""
+    def places(self) -> Places:
+        """Where the items stand."""
+        with self._lock:
+            return tally(self._places.values())
 
-    def exclusive(self) -> AbstractContextManager[object]:
-        """Inside it no other thread appends."""
-        return self._lock
+    def lease(
+        self, annotator: str, *, seconds: int | float, kinds: Collection[str] = ("learn",)
+    ) -> Lease | None:
+        """A question that this annotator has neither answered nor holds; none if there is none free."""
+        with self._lock:
+            now = time.monotonic()
+            holds = {s.question.question for s in self._slots if s.annotator == annotator and s.until > now}
+            holds |= {
+                fact.question
+                for fact in self.facts(Answer)
+                if fact.annotator == annotator and fact.verdict in ("label", "cannot_tell")
+            }
+            free = [
+                slot
+                for slot in self._slots
+                if slot.until <= now
+                and slot.question.kind in kinds
+                and slot.question.question not in holds
+                and self._places.get(slot.question.id) != "quarantined"
+            ]
+            if not free:
+                return None
+            slot = min(free, key=lambda slot: (slot.turn, slot.question.seq))
+            slot.annotator, slot.token, slot.until = annotator, token_hex(16), now + seconds
+            return _lease(slot)
+
+    def renew(self, lease: Lease, *, seconds: int | float) -> Lease | None:
+        """The lease with a new end; none if it is over."""
+        with self._lock:
+            for slot in self._slots:
+                if slot.token == lease.token and slot.until > time.monotonic():
+                    slot.until = time.monotonic() + seconds
+                    return _lease(slot)
+        return None
+
+    def release(self, lease: Lease) -> None:
+        """Give a question back unanswered; the others come before it."""
+        with self._lock:
+            for slot in self._slots:
+                if slot.token == lease.token:
+                    slot.free()
+
+    def leases(self) -> list[Lease]:
+        """The leases that are not over."""
+        with self._lock:
+            return [_lease(slot) for slot in self._slots if slot.until > time.monotonic()]
+
+    def checkpoint(self, save: Callable[[Path], object], *, keep: Collection[str]) -> str:  # noqa: ARG002
+        """Nothing is kept: the models die with the process too."""
+        return ""
 
     def close(self) -> None:
         """Nothing to let go of."""
 
+    def _add(self, facts: list[Fact], *, guarded: bool = False) -> None:
+        new: list[Fact] = []
+        met: Counter[str] = Counter()
+        for place, fact in enumerate(facts, self._seq + 1):
+            if guarded and not isinstance(fact, GUARDED):
+                raise InputError(f"a {type(fact).__name__} is not appended by an expected revision")
+            stored = replace(fact, revision=self.revision + 1, seq=place)
+            if isinstance(stored, Question) and not stored.question:
+                stored = replace(stored, question=f"q{place}")
+            if isinstance(stored, About):
+                stored = replace(stored, nth=len(self._about.get(stored.id, [])) + met[stored.id])
+                met[stored.id] += 1
+            new.append(stored)
+        marks = [(mark, fact) for fact in new for mark in _marks(fact)]
+        if len(dict(marks)) < len(marks) or any(mark in self._once for mark, _ in marks):
+            raise StoreError(f"store {self.name}: a fact of {type(new[0]).__name__} is there already")
+        self._once.update(marks)
+        for fact in new:
+            self._facts.setdefault(type(fact), []).append(fact)
+            if isinstance(fact, About):
+                self._about.setdefault(fact.id, []).append(fact)
+            self._follow(fact)
+        self._seq += len(new)
+        self.revision += bool(new)
+        touched = {fact.id for fact in new if isinstance(fact, ABOUT)}
+        policies = self._facts.get(Policy, [])
+        policy = policies[-1].policy if policies else "latest"  # type: ignore[attr-defined]
+        again = any(isinstance(fact, Policy) for fact in new)
+        for name in self._about if again else touched:
+            self._places[name] = standing(self._about[name], policy).place
 
-def _mark(fact: Fact) -> tuple[type[Fact], object] | None:
-    match fact:
-        case Item():
-            return Item, fact.id
-        case Answer():
-            return Answer, fact.key
-        case Round():
-            return Round, fact.number
-    return None
+    def _there(self, fact: Fact) -> bool:
+        return any(mark in self._once for mark in _marks(fact))
+
+    def _follow(self, fact: Fact) -> None:
+        """Bring the leases up to date."""
+        if isinstance(fact, Question):
+            self._slots += [_Slot(fact) for _ in range(fact.needed)]
+        if not isinstance(fact, Answer) or not fact.question:
+            return
+        asked = [slot for slot in self._slots if slot.question.question == fact.question]
+        own = [slot for slot in asked if slot.annotator == fact.annotator]
+        if fact.verdict in ("skip", "retract"):
+            for slot in own:
+                slot.free()
+            return
+        again = any(
+            isinstance(past, Answer)
+            and (past.question, past.annotator) == (fact.question, fact.annotator)
+            and past.verdict in ("label", "cannot_tell")
+            and past.seq < fact.seq
+            for past in self._about[fact.id]
+        )
+        free = [] if again else [slot for slot in asked if slot.until <= time.monotonic()]
+        if own or free:
+            self._slots.remove((own or free)[0])
+
+
+def _lease(slot: _Slot) -> Lease:
+    return Lease(slot.question, slot.annotator, slot.token, slot.until)
+
+
+def _marks(fact: Fact) -> tuple[tuple[object, ...], ...]:
+    kind = type(fact)
+    return tuple((kind, names, *(getattr(fact, name) for name in names)) for names in ONCE.get(kind, ()))

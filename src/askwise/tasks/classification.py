@@ -26,6 +26,10 @@ def classification(*, link: str = "softmax", ignore: int | None = None) -> Task:
         if outputs.ndim != 3:
             found = [outputs.shape[0], *outputs.shape[2:]]
             raise InputError(f"classification needs a network that gives logits [N, C], not {found}")
+        if outputs.shape[-1] < 2:
+            raise InputError(
+                "classification needs a network with one output for each class, at least 2, and this has 1"
+            )
         return to_log_probs(outputs)
 
     def nll(outputs: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:

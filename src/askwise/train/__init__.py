@@ -1,8 +1,7 @@
 """Learning from labelled examples."""
 
 from askwise.train.augment import augmented
-from askwise.train.converged import Ending
-from askwise.train.early_stop import EarlyStop
+from askwise.train.ending import EarlyStop, Ending
 from askwise.train.epochs import History, Terms, train
 from askwise.train.examples import Examples, examples, label_tensor, labelled_rows
 from askwise.train.optimizer import Optimizer, Plain, grouped

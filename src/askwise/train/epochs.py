@@ -7,8 +7,7 @@ import torch
 from torch import Tensor
 
 from askwise.errors import TrainingError
-from askwise.train.converged import Ending, last_epoch
-from askwise.train.early_stop import EarlyStop
+from askwise.train.ending import EarlyStop, Ending, last_epoch
 from askwise.train.examples import Examples
 from askwise.train.optimizer import Optimizer, set_pace
 from askwise.train.progress import Follow, track

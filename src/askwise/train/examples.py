@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset, Subset
 
 from askwise.errors import InputError
-from askwise.inputs import Rows, as_rows, read
+from askwise.inputs import Rows, as_rows, read, stacked
 
 
 @dataclass(frozen=True)
@@ -114,26 +114,12 @@ def _labels_of(data: Dataset[Any]) -> Tensor:
         raise InputError(
             "a Dataset to learn from holds pairs (item, label); this one has items without labels"
         )
-    return _stacked([entry[1] for entry in entries])
+    return stacked("labels", [label_tensor(entry[1]) for entry in entries])
 
 
 def label_tensor(value: Any) -> Tensor:
     """Labels as a tensor [N, ...]; what are no numbers, or not all of one shape, is refused."""
     return _tensor("labels", value)
-
-
-def _stacked(labels: Sequence[Any]) -> Tensor:
-    """The labels of single items as one tensor."""
-    if not labels:
-        return torch.empty(0)
-    found = [_tensor("labels", label) for label in labels]
-    for at, label in enumerate(found):
-        if label.shape != found[0].shape:
-            raise InputError(
-                f"labels must have one shape; the first is {list(found[0].shape)} and the one at "
-                f"position {at} is {list(label.shape)}"
-            )
-    return torch.stack(found)
 
 
 def _tensor(name: str, value: Any) -> Tensor:

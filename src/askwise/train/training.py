@@ -59,8 +59,8 @@ class Training:
 
     Length: `epochs` passes over the examples and at least `min_steps` optimiser steps; where the
     labels are few an epoch passes over them several times. By default that is 50 epochs and 500
-    steps; `epochs` alone means exactly so many passes. `patience` ends the training when the
-    validation data (`aw.fit(..., validation=(x, y))`) have not improved for so many epochs, and
+    steps; `epochs` alone means exactly that many passes. `patience` ends the training when the
+    validation data (`aw.fit(..., validation=(x, y))`) have not improved for that many epochs, and
     restores the best weights; `watch` says by what: nll, or accuracy. `converged`, say .01, ends it
     when ten epochs improved the loss by no more than that fraction of its fall since the first, and
     never within the first twenty.

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from zoo import CASES
 
 import askwise as aw
-from askwise.bayes.posteriors.length_scale import keep_probabilities, weight_decays
+from askwise.bayes.posteriors.mc_dropout import keep_probabilities, weight_decays
 from askwise.errors import InputError
 from askwise.train import Training
 

@@ -1,5 +1,7 @@
 """The closed form of a Gaussian last layer has the distribution that drawn weights have."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch import Tensor, nn
@@ -48,7 +50,9 @@ def test_an_item_has_the_distribution_it_has_under_drawn_weights() -> None:
     closed, drawn = logits(model, "logits", 4000), logits(model, "weights", 4000)
     torch.testing.assert_close(closed.mean(1), drawn.mean(1), rtol=0, atol=0.06)
     torch.testing.assert_close(closed.std(1), drawn.std(1), rtol=0.08, atol=0.02)
-    assert drawn.std(1).mean() > 0.1  # a closed form without the noise would be far outside the bounds
+    narrow = replace(model, state={name: rho - 1 for name, rho in model.state.items()}, programs={})
+    with pytest.raises(AssertionError):  # control: Gaussians of a third of the width are told apart
+        torch.testing.assert_close(logits(narrow, "logits", 4000).std(1), drawn.std(1), rtol=0.08, atol=0.02)
     scores = [aw.score_pool(model, X, "bald", draws=4000, draw=kind) for kind in ("weights", "logits")]
     torch.testing.assert_close(*scores, rtol=0, atol=0.02)
     assert scores[0].max() > 0.05  # there is something to agree on

@@ -16,7 +16,7 @@ from askwise.bayes.program import dropout
 from askwise.bayes.program.trace import DropoutCall
 from askwise.errors import InputError
 from askwise.optim import IVON, VOGN, Beside
-from askwise.optim.averaged import AveragedAdam
+from askwise.optim.beside import AveragedAdam
 from askwise.optim.layers import gaussian_layers
 from askwise.optim.squares import Layer
 from askwise.seeding import keyed_normals

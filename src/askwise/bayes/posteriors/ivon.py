@@ -12,7 +12,7 @@ from askwise.bayes.posteriors.gaussian_weights import GaussianWeights
 from askwise.errors import above_zero, choose, positive
 from askwise.optim import IVON, Beside
 from askwise.optim.layers import own_parameters
-from askwise.optim.options import NOISES, check_betas
+from askwise.optim.sampling import NOISES, check_betas
 from askwise.seeding import generator
 
 

@@ -17,7 +17,7 @@ def mode(
 ) -> Float[Tensor, "C D"]:
     """The minimum of -log-likelihood + precision / 2 * |weights|^2, by L-BFGS in float64.
 
-    `within` so many standard deviations of the posterior, as far as the scaling below can tell.
+    The search ends within `within` standard deviations of the posterior, as far as the scaling tells.
 
     Every feature is scaled by the curvature along it. In principal axes (`spanned`) the whole
     curvature is then nearly the identity (in Gaussian regression with one number it is), so that

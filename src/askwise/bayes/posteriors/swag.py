@@ -124,7 +124,7 @@ class Trail:
         self._steps += 1
 
     def end_sooner(self, steps: int) -> None:
-        """Collect so many steps earlier: the training ends that much sooner."""
+        """Collect `steps` earlier: the training ends that much sooner."""
         self._at = range(self._at.start - steps, self._at.stop - steps, self._at.step)
 
     def state(self) -> State:

@@ -11,7 +11,7 @@ from askwise.bayes.posteriors import gaussian_weights
 from askwise.bayes.posteriors.gaussian_weights import GaussianWeights
 from askwise.errors import above_zero, at_least_zero, choose, positive
 from askwise.optim import VOGN
-from askwise.optim.options import NOISES, check_betas
+from askwise.optim.sampling import NOISES, check_betas
 from askwise.optim.vogn import CURVATURES
 from askwise.seeding import generator
 from askwise.train import Ending

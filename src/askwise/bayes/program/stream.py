@@ -18,6 +18,7 @@ from askwise.engine import Engine, Found, Local, Work
 from askwise.errors import InputError, choose, positive
 from askwise.inputs import Inputs, Rows, as_rows, read
 from askwise.math.links import log_softmax
+from askwise.seeding import torch_alone
 from askwise.train.progress import Follow, meter
 from askwise.types import Draws
 
@@ -27,6 +28,7 @@ DRAWN = ("weights", "logits")
 
 AnyRows: TypeAlias = Tensor | NDArray[Any] | Rows
 
+_MOST_DRAWS = 1_000_000
 _COPIES = 8  # of a slab of outputs, at most, while it is reduced
 _CACHE = 2**18  # bytes of outputs that are reduced fastest
 _LEAST = 32  # items at a time: fewer do not fill the processor's lanes
@@ -63,11 +65,11 @@ class Ready:
         self.program, self._make = _program(fitted, item, fitted.posterior.distinct(draws), seed)
         if choose("kind of draw", draw, DRAWN) == "logits":
             self._chunks: list[range] = [range(draws)]
-            with torch.no_grad():
+            with torch_alone(), torch.no_grad():
                 self._once: Outputs | None = _closed_form(fitted, self.program, item, draws, seed)
             return
         self._chunks = _chunks(self._make(range(1)), fitted.posterior.distinct(draws))
-        with torch.no_grad():
+        with torch_alone(), torch.no_grad():
             self._once = self.program.bind(self._make(self._chunks[0])) if len(self._chunks) == 1 else None
 
     @property
@@ -86,7 +88,7 @@ class Ready:
         fitted, batch = self.fitted, self.program.batch
         for start in range(0, len(inputs), self.size):
             stop = min(start + self.size, len(inputs))
-            with torch.no_grad():
+            with torch_alone(), torch.no_grad():
                 parts = []
                 for numbers in self._chunks:
                     run = self._once if self._once is not None else self.program.bind(self._make(numbers))
@@ -164,7 +166,8 @@ def shards(
     """What a reduction keeps of some items after the other; the engine (by default all cores) computes it."""
     fitted, rows = as_fitted(fitted), as_rows(inputs)
     item = take(fitted, rows, 0, 1)
-    positive("draws", draws)
+    if positive("draws", draws) > _MOST_DRAWS:
+        raise InputError(f"draws = {draws} cannot be meant; at most {_MOST_DRAWS:,} are made")
 
     def make() -> Work:
         ready = Ready(fitted, item, draws=draws, seed=seed, draw=reduction.draw)
@@ -261,8 +264,9 @@ def _program(fitted: Fitted, item: Tensor, draws: int, seed: int) -> tuple[Progr
         return {name: tensor.to(item.device) for name, tensor in made.items()}
 
     key = (tuple(item.shape), item.dtype, draws)
-    if key not in fitted.programs:
-        fitted.programs[key] = build(network, item, make(range(2)), dropouts=dropouts, count=draws)
+    with torch_alone():
+        if key not in fitted.programs:
+            fitted.programs[key] = build(network, item, make(range(2)), dropouts=dropouts, count=draws)
     return fitted.programs[key], make
 
 

@@ -14,6 +14,7 @@ from torch.func import functional_call, functionalize
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from askwise.errors import AskwiseError, InputError
+from askwise.seeding import torch_alone
 
 BERNOULLI = torch.ops.aten.bernoulli.p
 INPUT = "input"
@@ -74,20 +75,21 @@ def predicting(network: nn.Module, *, dropout: bool) -> Iterator[None]:
     With dropout on, modules are in train mode, since `F.dropout(x, p, self.training)` and the
     dropout of LSTM and attention ask for it; normalisation stays in eval.
     """
-    modes = {module: module.training for module in network.modules()}
-    buffers = [(buffer, buffer.clone()) for buffer in network.buffers()]
-    try:
-        network.train(dropout)
-        for module in modes:
-            if isinstance(module, nn.modules.batchnorm._NormBase):
-                module.eval()
-        with torch.random.fork_rng(), torch.no_grad():
-            yield
-    finally:
-        for module, mode in modes.items():
-            module.training = mode
-        for buffer, value in buffers:
-            buffer.copy_(value)
+    with torch_alone():
+        modes = {module: module.training for module in network.modules()}
+        buffers = [(buffer, buffer.clone()) for buffer in network.buffers()]
+        try:
+            network.train(dropout)
+            for module in modes:
+                if isinstance(module, nn.modules.batchnorm._NormBase):
+                    module.eval()
+            with torch.random.fork_rng(), torch.no_grad():
+                yield
+        finally:
+            for module, mode in modes.items():
+                module.training = mode
+            for buffer, value in buffers:
+                buffer.copy_(value)
 
 
 def call(network: nn.Module, tensors: Mapping[str, Tensor], inputs: Tensor) -> Tensor:
@@ -115,11 +117,13 @@ def outputs_of(network: nn.Module, item: Tensor) -> Tensor:
     try:
         with predicting(network, dropout=False):
             return call(network, tensors_of(network), item)
-    except (RuntimeError, IndexError) as error:
+    except AskwiseError:
+        raise
+    except Exception as error:  # whatever the network's code raises, of the input it was given
         dtype = str(item.dtype).removeprefix("torch.")
         raise InputError(
             f"the network cannot take an input of shape {list(item.shape)} and type {dtype}: "
-            f"{str(error).splitlines()[0]}"
+            f"{(str(error).splitlines() or [type(error).__name__])[0]}"
         ) from error
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from askwise.compare import journal
-from askwise.compare.commit import conditions
 from askwise.compare.exam.candidates import CANDIDATES
 from askwise.compare.exam.gold import load
 from askwise.compare.exam.heads import HEADS
 from askwise.compare.exam.sitting import Protocol, sitting
+from askwise.compare.journal import conditions
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from askwise.report import wording
-from askwise.report.axes import Axis, axis
 from askwise.report.charts import bars, legend
 from askwise.report.content import Content, Spent
+from askwise.report.figure import Axis, axis
 from askwise.report.markup import Html, Part
 from askwise.report.sections.parts import figure, folded, name, section, table
 

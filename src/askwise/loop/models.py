@@ -1,0 +1,117 @@
+"""The model of the last round: kept in memory, read from its checkpoint, or trained again from the facts."""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Literal
+
+from torch import tensor
+
+from askwise.bayes.calibrate import calibrate
+from askwise.bayes.fit import fit
+from askwise.bayes.fitted import Fitted, load
+from askwise.bayes.posteriors import as_posterior
+from askwise.errors import CorruptError, InputError, SlowPathWarning
+from askwise.loop.plan import make
+from askwise.loop.setting import Setting, differs
+from askwise.pool.pool import Reading
+from askwise.seeding import derive
+from askwise.store.facts import Planned, Round
+from askwise.store.labels import class_number
+from askwise.train import as_training
+
+
+def latest(setting: Setting) -> tuple[int, Fitted | None]:
+    """The number of the last round, and its model; none before the first, or if it knows other features."""
+    last = setting.last()
+    if last is None:
+        return 0, None
+    found = setting.fitted.get(last.number)
+    if found is None:
+        if getattr(setting.network, "on_features", False) and differs(setting.store, last, "encoder"):
+            return last.number, None
+        found = _restored(setting, last)
+        setting.remember(last.number, found)
+    return last.number, found
+
+
+def fit_round(setting: Setting, number: int, reading: Reading, labels: Mapping[str, int]) -> Fitted:
+    """The model of a round: everything about it follows from the plan, its number and its labels."""
+    plan = setting.plan
+    start: Literal["given", "scratch"] | Fitted = "given"
+    if plan.start != "warm":
+        start = plan.start
+    elif (before := _before(setting, number)) is not None:
+        start = before
+    held = setting.measured.get("validation")
+    validation = None if held is None else (held.inputs, held.labels)
+    fitted = fit(
+        setting.network,
+        (reading.inputs, tensor([labels[name] for name in reading.ids])),
+        posterior=as_posterior(plan.posterior),
+        task="classification",
+        training=as_training(plan.training),
+        start=start,
+        seed=derive(plan.seed, "fit", number),
+        device=plan.device,
+        ids=reading.ids,
+        validation=validation,
+        progress=setting.follow,
+    )
+    fitted = replace(fitted, classes=plan.classes)
+    if validation is None or plan.calibrate is False:
+        return fitted
+    return calibrate(fitted, validation, draws=plan.draws, seed=plan.draw_seed(number))
+
+
+def _before(setting: Setting, number: int) -> Fitted | None:
+    """The model that a round goes on from: that of the round before."""
+    past = [one for one in setting.rounds if one.number < number]
+    if not past:
+        return None
+    known = setting.fitted.get(past[-1].number)
+    if known is None and past[-1] is setting.rounds[-1]:
+        return latest(setting)[1]
+    return known if known is not None else _restored(setting, past[-1])
+
+
+def _restored(setting: Setting, last: Round) -> Fitted:
+    """The model of a round from its checkpoint; a lost or damaged one is trained again, which is said."""
+    why = "a store in memory keeps no models"
+    if setting.store.folder is not None:
+        place = setting.store.folder / last.checkpoint
+        try:
+            fitted = load(place, network=setting.network)
+            if fitted.digest() == last.weights:
+                return fitted
+            why = f"checkpoint {last.checkpoint} is not the one of round {last.number}"
+        except CorruptError as error:
+            why = str(error)
+        except InputError as error:
+            if (place / "manifest.json").is_file():  # it is whole, and of another network than this
+                raise
+            why = str(error)
+    with setting.acting:
+        return _trained_again(setting, last, why)
+
+
+def _trained_again(setting: Setting, last: Round, why: str) -> Fitted:
+    plans = [fact for fact in setting.store.facts(Planned) if fact.revision <= last.revision]
+    then = replace(setting, plan=make(plans[-1].plan)) if plans else setting
+    labels = {name: class_number(label) for name, label in setting.ledger.labels_at(last.seen).items()}
+    reading = setting.pool.read([name for name in labels if name in setting.pool])
+    if not reading.ids:
+        raise CorruptError(f"{why}, and none of its {last.labels} items can be read to train it again")
+    fitted = fit_round(then, last.number, reading, labels)
+    same = fitted.digest() == last.weights
+    if same:
+        kept = [one.checkpoint for one in setting.rounds[-setting.plan.keep - 1 :]]
+        setting.store.checkpoint(fitted.save, keep=kept)
+    how = "and is the same to the bit" if same else "under other conditions, so that its weights differ"
+    labelled = f"from its {len(reading.ids)} labels"
+    warnings.warn(
+        f"{why}; the model of round {last.number} was trained again {labelled}, {how}",
+        SlowPathWarning,
+        stacklevel=4,
+    )
+    return fitted

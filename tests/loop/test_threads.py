@@ -1,0 +1,108 @@
+"""Asking, telling, predicting and looking at the same time leaves the facts of one thread."""
+
+import sys
+import threading
+
+import pytest
+import torch
+from small_run import POINTS, POSTERIORS, TRUTH, learner, outcome
+
+INPUTS = torch.from_numpy(POINTS[40:])
+
+
+def settled(path) -> dict:
+    """An outcome without the order of the answers: that is the annotators'."""
+    found = outcome(path)
+    return found | {"answers": sorted(found["answers"])}
+
+
+def one_thread(path, **changes) -> dict:
+    with learner(path, **changes) as run:
+        while questions := run.ask():
+            run.tell({question.id: TRUTH[question.id] for question in questions}, key="page")
+    return settled(path)
+
+
+def many_threads(path, count: int, **changes) -> dict:
+    """The same run by several threads that ask and tell, and others that predict and look meanwhile."""
+    failures: list[BaseException] = []
+    over = threading.Event()
+
+    def guarded(work):
+        def inner() -> None:
+            try:
+                work()
+            except BaseException as error:
+                failures.append(error)
+                over.set()
+
+        return inner
+
+    with learner(path, **changes) as run:
+
+        def answer() -> None:
+            while not over.is_set() and (questions := run.ask()):
+                for question in questions:
+                    run.tell({question.id: TRUTH[question.id]}, key="page")
+
+        def look() -> None:
+            while not over.wait(0.01):
+                assert run.status().counts.items == 40
+                if run.rounds():
+                    assert run.predict(INPUTS).mean.shape == (20, 3)
+
+        asking = [threading.Thread(target=guarded(answer)) for _ in range(count // 2)]
+        looking = [threading.Thread(target=guarded(look)) for _ in range(count - len(asking))]
+        for one in (*asking, *looking):
+            one.start()
+        for one in asking:
+            one.join()
+        over.set()
+        for one in looking:
+            one.join()
+        assert failures == []
+    return settled(path)
+
+
+@pytest.mark.parametrize("posterior", ["bbb", "mc_dropout"])
+def test_eight_threads_leave_the_facts_of_one(folder, posterior):
+    changes = {"posterior": POSTERIORS[posterior], "budget": 7}
+    expected = one_thread(folder / "one.db", **changes)
+    assert len(expected["weights"]) == 2
+    assert many_threads(folder / "many.db", 8, **changes) == expected
+
+
+@pytest.mark.slow
+def test_eight_threads_leave_the_facts_of_one_in_two_hundred_runs(folder):
+    for posterior in ("bbb", "mc_dropout"):
+        changes = {"posterior": POSTERIORS[posterior], "budget": 7}
+        expected = one_thread(folder / f"{posterior}.db", **changes)
+        for number in range(100):
+            assert many_threads(folder / f"{posterior}-{number}.db", 8, **changes) == expected
+    sys.stdout.write("\n200 runs by eight threads: the facts of one thread\n")
+
+
+def test_control_a_loop_in_which_every_thread_may_act_asks_double_or_fails(folder, monkeypatch):
+    class Nothing:
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            return None
+
+    build = learner
+
+    def careless(*args, **more):
+        run = build(*args, **more)
+        run._setting.acting = Nothing()
+        return run
+
+    expected = one_thread(folder / "one.db", budget=7)
+    monkeypatch.setattr(sys.modules[__name__], "learner", careless)
+    for number in range(5):
+        try:
+            if many_threads(folder / f"{number}.db", 8, budget=7) != expected:
+                return
+        except AssertionError:
+            return
+    pytest.fail("five careless runs ended like one thread: the test proves nothing")
