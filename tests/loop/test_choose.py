@@ -95,3 +95,15 @@ def test_a_cold_start_by_coverage_uses_the_features_of_the_given_network():
 
 def test_a_batch_larger_than_the_pool_asks_the_pool():
     assert len(learner(batch=500, initial=500, budget=1000).ask()) == 40
+
+
+def test_the_initial_items_may_be_selected_otherwise_than_the_later_ones():
+    own = learner(initial=4, initial_select="typiclust", select="top_k", budget=8, batch=2)
+    typical = learner(initial=4, select="typiclust", budget=8, batch=2)
+    plain = learner(initial=4, select="top_k", budget=8, batch=2)
+    first = [[question.id for question in run.ask()] for run in (own, typical, plain)]
+    assert first[0] == first[1] != first[2]
+    own.tell({name: TRUTH[name] for name in first[0]})
+    assert all(question.score is not None for question in own.ask())
+    with pytest.raises(InputError, match="unknown selection without a model 'badge'"):
+        learner(initial_select="badge")

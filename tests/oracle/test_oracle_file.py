@@ -102,3 +102,17 @@ def test_a_key_that_is_there_twice_is_refused(tmp_path):
     (tmp_path / "l.jsonl").write_text('{"id": "a", "id": "b", "label": "cat"}\n')
     with pytest.raises(InputError, match="line 1 is not JSON: the key 'id' is there twice; mend the line"):
         File(tmp_path / "l.jsonl", classes=["cat", "dog"])
+
+
+def test_cells_that_an_export_neutralised_are_read_as_they_were(tmp_path):
+    (tmp_path / "labels.csv").write_text("id,label\n'=1.jpg,'-cold\n''=1.jpg,warm\n'+2.jpg,warm\n")
+    known = {"=1.jpg", "'=1.jpg", "'+2.jpg"}
+
+    def find(name):
+        if name not in known:
+            raise InputError(f"no item {name!r}")
+        return name
+
+    found = File(tmp_path / "labels.csv", classes=["-cold", "warm"], find=find)
+    assert found.told == {"=1.jpg": "-cold", "'=1.jpg": "warm", "'+2.jpg": "warm"}
+    assert not found.unmatched

@@ -10,6 +10,7 @@ from askwise.data import Dataset
 from askwise.errors import InputError
 from askwise.loop.plan import make
 from askwise.oracle import Simulated
+from askwise.pool import coding_of
 from askwise.runs import build, material
 from askwise.store import open_store
 from askwise.store.facts import Question
@@ -286,3 +287,44 @@ def test_what_own_data_lack_is_said_in_one_line(lines, message, askwise, tmp_pat
     assert code == 2
     assert message in err
     assert "\n" not in err.strip()
+
+
+def test_embeddings_are_read_by_the_name_of_their_column(tmp_path):
+    lines = [json.dumps({"id": name, "vector": [1.0, number]}) for number, name in enumerate("abc")]
+    (tmp_path / "e.jsonl").write_text("\n".join(lines))
+    options = {"embedding": "vector", "id_column": "id"}
+    plan = make({"classes": 2, "data": str(tmp_path / "e.jsonl"), "data_options": options})
+    pool = material.material(plan).pool
+    assert list(pool.ids) == ["a", "b", "c"]
+    assert pool.item("c").inputs.tolist() == [1.0, 2.0]
+
+
+def test_other_rows_of_a_table_are_read_by_the_coding_of_the_first(tmp_path):
+    (tmp_path / "one.csv").write_text("x,kind\n0,a\n2,b\n")
+    (tmp_path / "two.csv").write_text("x,kind\n101,b\n")
+    (tmp_path / "coding.json").write_text(coding_of(tmp_path / "one.csv").model_dump_json())
+    options = {"coding": str(tmp_path / "coding.json")}
+    plan = make({"classes": 2, "data": str(tmp_path / "one.csv"), "data_options": options})
+    known = material.material(plan)
+    other = material.other_items(plan, known, tmp_path / "two.csv")
+    assert other.item(0).inputs.tolist() == [100.0, 0.0, 1.0]  # one deviation is 1, the mean is 1
+    np.save(tmp_path / "x.npy", np.zeros((3, 4), dtype=np.float32))
+    (tmp_path / "coding.json").write_text("{}")
+    with pytest.raises(InputError, match="is no coding of a table"):
+        material.material(plan)
+
+
+def test_other_pictures_are_a_folder_or_one_file_and_nothing_else(tmp_path):
+    for name in ("pool/a.png", "new/b.png", "new/c.png"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        Image.new("RGB", (4, 4)).save(tmp_path / name)
+    plan = make({"classes": 2, "data": str(tmp_path / "pool"), "data_options": {"size": 8}})
+    known = material.material(plan)
+    assert list(material.other_items(plan, known, tmp_path / "new").ids) == ["b.png", "c.png"]
+    one = material.other_items(plan, known, tmp_path / "new" / "c.png")
+    assert (list(one.ids), one.like().shape) == (["c.png"], (3, 8, 8))
+    (tmp_path / "notes.csv").write_text("x\n1\n")
+    with pytest.raises(InputError, match=r"notes.csv is no picture"):
+        material.other_items(plan, known, tmp_path / "notes.csv")
+    with pytest.raises(InputError, match="there is no file or folder"):
+        material.other_items(plan, known, tmp_path / "nowhere")

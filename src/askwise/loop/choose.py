@@ -19,6 +19,7 @@ from askwise.engine import Engine, remembered
 from askwise.errors import InputError
 from askwise.loop.conditions import cpu
 from askwise.loop.models import latest
+from askwise.loop.plan import Plan
 from askwise.loop.score import Part, Scored, chunk_size, chunks, score_items, subset
 from askwise.loop.setting import Setting, untrained
 from askwise.seeding import derive
@@ -65,6 +66,13 @@ def choose_items(setting: Setting, count: int, *, turn: int) -> Choice:
         )
 
 
+def _cold(plan: Plan) -> str:
+    """The selection while there is no model."""
+    if plan.initial_select is not None:
+        return plan.initial_select
+    return plan.select if SELECTIONS[plan.select].cold_start else "top_k"
+
+
 class _Chooser:
     """One choice: the model, or none before the first round, and the seeds of this round."""
 
@@ -73,8 +81,7 @@ class _Chooser:
         number, self._fitted = latest(setting)
         self._draw = self._plan.draw_seed(number)
         self._chance = derive(self._plan.seed, "choose", number, turn)
-        ready = self._fitted is not None or SELECTIONS[self._plan.select].cold_start
-        self._select = self._plan.select if ready else "top_k"
+        self._select = self._plan.select if self._fitted is not None else _cold(self._plan)
         self._selection = SELECTIONS[self._select]
         # a selection that covers the pool wants a fair sample of it, not the highest scores
         own = self._fitted is not None and not self._selection.covers

@@ -48,6 +48,7 @@ class Choices(TypedDict, total=False):
     acquire_options: Mapping[str, Any]
     select: str
     select_options: Mapping[str, Any]
+    initial_select: str | None
     batch: int
     budget: int
     start: str

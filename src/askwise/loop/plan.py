@@ -64,6 +64,11 @@ class Plan(_Record):
         Initial(),
         description="labelled first and trained on from the first round; counts against the budget",
     )
+    initial_select: str | None = Field(
+        None,
+        description="how the initial items are selected, before there is a model: typiclust, k_center; "
+        "without it at random, or by select where that needs no model",
+    )
     validation: Part = Field(
         Part(),
         description="measured every round, to choose and to calibrate by; never asked, never trained on",
@@ -167,6 +172,12 @@ class Plan(_Record):
     @classmethod
     def _selection(cls, value: str) -> str:
         return choose("selection", value, SELECTIONS)
+
+    @field_validator("initial_select")
+    @classmethod
+    def _first(cls, value: str | None) -> str | None:
+        cold = [name for name, known in SELECTIONS.items() if known.cold_start]
+        return None if value is None else choose("selection without a model", value, cold)
 
     @field_validator("initial", "validation", "test", mode="before")
     @classmethod

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from askwise.errors import InputError
 from askwise.oracle.contract import Question
+from askwise.pool.cells import restored
 from askwise.pool.tables import header, rows
 from askwise.store.classes import names, position
 from askwise.store.facts import CANNOT_TELL, SKIP, Told
@@ -48,6 +49,8 @@ class File:
             called, label = row.cells
             if any("\udc80" <= letter <= "\udcff" for letter in called):
                 raise InputError(f"{path}, line {row.line} is not UTF-8; save the file as UTF-8")
+            if Path(path).suffix.lower() in (".csv", ".tsv"):
+                label = restored(label)  # as an export wrote it
             told = self._read(label.strip(), known, f"{path}, line {row.line}: the label of {called!r}")
             identity = self._found(called, columns[0], find)
             if identity is None:
@@ -61,6 +64,11 @@ class File:
         if self.unmatched and not self._told:
             first, why = next(iter(self.unmatched.items()))
             raise InputError(f"{path}: none of {len(self.unmatched)} lines names an item; {first!r}: {why}")
+
+    @property
+    def told(self) -> Mapping[str, Told]:
+        """Everything that the file says, what it skips included."""
+        return self._told
 
     @property
     def labels(self) -> dict[str, str]:
@@ -78,9 +86,12 @@ class File:
         }
 
     def _found(self, called: str, column: str, find: Find | None) -> str | None:
+        plain = restored(called) if Path(self.name).suffix.lower() in (".csv", ".tsv") else called
         if find is None:
-            return called
+            return plain
         try:
+            if plain != called:  # as an export wrote it; or an item that is really called so
+                return _first(find, plain, called)
             return find(int(called) if column.lower() == "row" and called.isdecimal() else called)
         except InputError as error:
             self.unmatched[called] = str(error).partition(";")[0]
@@ -91,6 +102,14 @@ class File:
         if label in _WORDS and label not in classes:
             return _WORDS[label]
         return classes[position(label, classes, what=what)]
+
+
+def _first(find: Find, one: str, other: str) -> str:
+    """What one name finds, or else the other."""
+    try:
+        return find(one)
+    except InputError:
+        return find(other)
 
 
 def _columns(path: Path, id_column: str | None, label_column: str | None) -> list[str]:

@@ -29,10 +29,11 @@ _BLOCK = 1024  # rows whose products are in memory at a time
 
 @dataclass(frozen=True)
 class Duplicates:
-    """Groups of equal items, and groups of equal or near ones."""
+    """Groups of equal items, groups of equal or near ones, and the pictures that could not be read."""
 
     exact: list[Group]
     groups: list[Group]
+    unread: tuple[str, ...] = ()
 
     def line(self) -> str:
         """What was found, for a person."""
@@ -68,18 +69,26 @@ def duplicates(pool: Pool) -> Duplicates:
     keys: dict[str, str] = {}
     texts: dict[str, str] = {}
     pictures: list[Iterator[tuple[str, Tensor]]] = []
+    unread: dict[str, None] = {}
+
+    def seen(found: Iterator[tuple[str, Tensor]]) -> Iterator[tuple[str, Tensor]]:
+        for name, picture in found:
+            unread.pop(name)
+            yield name, picture
+
     for source, mine in pool.parts(ids):
         if isinstance(source, Written):
             texts |= {name: source.texts[name] for name in mine}
         elif isinstance(source, Pictured):
             found = zip(mine, source.contents(mine), strict=True)
             keys |= {name: content for name, content in found if content is not None}
-            pictures.append(source.thumbnails(mine))
+            unread |= dict.fromkeys(mine)
+            pictures.append(seen(source.thumbnails(mine)))
         else:
             keys |= _contents(pool, mine)
     exact = equal(keys | texts)
     near = [*alike_pictures(chain.from_iterable(pictures)), *alike_texts(texts)]
-    return Duplicates(merged(exact, order=ids), merged([*exact, *near], order=ids))
+    return Duplicates(merged(exact, order=ids), merged([*exact, *near], order=ids), tuple(unread))
 
 
 def _contents(pool: Pool, ids: Sequence[str]) -> dict[str, str]:

@@ -34,10 +34,13 @@ _SURVEYED, _FITTED = 512, 64  # pictures looked at for deep ones, and of these t
 class ImageSource:
     """One item for each picture under a folder."""
 
-    def __init__(self, folder: Path, looks: Looks, stretch: Stretch | None) -> None:
+    def __init__(
+        self, folder: Path, looks: Looks, stretch: Stretch | None, *, only: str | None = None
+    ) -> None:
         self._folder = folder.resolve()
         self._looks, self._given = looks, stretch
-        self._path = {of_path(name): name for name in sorted(walk(self._folder, SUFFIXES), key=os.fsencode)}
+        names = sorted(walk(self._folder, SUFFIXES), key=os.fsencode) if only is None else [only]
+        self._path = {of_path(name): name for name in names}
         self.ids: Sequence[str] = list(self._path)
         self.quarantined: dict[str, str] = (
             {}
@@ -67,7 +70,9 @@ class ImageSource:
         return stack(found, self.like())
 
     def again(self, path: Path) -> "ImageSource":
-        """The pictures of another folder, brought to the same size and channels."""
+        """The pictures of another folder, or one picture, brought to the same size and channels."""
+        if path.is_file():
+            return ImageSource(path.parent, self._looks, self.stretch, only=path.name)
         if not path.is_dir():
             raise InputError(f"there is no folder {str(path)!r}; give one that holds pictures")
         return ImageSource(path, self._looks, self.stretch)

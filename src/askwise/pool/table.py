@@ -83,26 +83,26 @@ def coding_of(
     return _fitted(list(rows(Path(path), wanted, numbers=True)), wanted, categories)
 
 
-def embeddings(path: str | Path, *, column: str = "embedding", id_column: str | None = None) -> Pool:
-    """A pool of features made elsewhere: a column of lists of numbers in a JSONL or Parquet file.
+def embeddings(path: str | Path, *, embedding: str = "embedding", id_column: str | None = None) -> Pool:
+    """A pool of features made elsewhere: the column `embedding` of a JSONL or Parquet file holds lists.
 
     Rows of another length than the first, or without finite numbers, are quarantined. An array of
     embeddings in a .npy file is a pool by `aw.pool.arrays`.
     """
-    found = list(_lists(Path(path), [column, *([id_column] if id_column else [])]))
+    found = list(_lists(Path(path), [embedding, *([id_column] if id_column else [])]))
     good = [_vector(cells[0]) if why is None else why for _, cells, why in found]
     width = next((len(vector) for vector in good if not isinstance(vector, str)), 0)
     if not width:
         first = f"; the first: {good[0]}" if good else ""
-        raise InputError(f"{path} has no list of numbers in {column!r}{first}")
+        raise InputError(f"{path} has no list of numbers in {embedding!r}{first}")
     lines = [Row(line, (str(cells[-1]),), why) for line, cells, why in found]
     numbers = np.zeros((len(found), width), np.float32)
     faults: dict[int, str] = {}
     for place, vector in enumerate(good):
         if isinstance(vector, str):
-            faults[place] = found[place][2] or f"line {found[place][0]}: {column!r} {vector}"
+            faults[place] = found[place][2] or f"line {found[place][0]}: {embedding!r} {vector}"
         elif len(vector) != width:
-            faults[place] = f"line {found[place][0]}: {column!r} has {len(vector)} numbers, not {width}"
+            faults[place] = f"line {found[place][0]}: {embedding!r} has {len(vector)} numbers, not {width}"
         else:
             numbers[place] = vector
     contents = (

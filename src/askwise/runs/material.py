@@ -17,7 +17,7 @@ from askwise.encoders import PICTURES, ROWS, TEXTS, Encoder
 from askwise.errors import InputError, check_options, choose
 from askwise.loop.plan import Plan, read
 from askwise.oracle import File
-from askwise.pool import Pool, arrays, images, table, text
+from askwise.pool import Coding, Pool, arrays, embeddings, images, table, text
 from askwise.pool.images import SUFFIXES
 
 FOLDERS = "folders"
@@ -57,12 +57,31 @@ def material(plan: Plan, *, data_dir: str | Path | None = None, folder: Path | N
     return Material(pool, _labels(plan, pool), None, encoder)
 
 
+def other_items(plan: Plan, known: Material, path: Path) -> Pool:
+    """Items of another folder or file, read as the plan's own are; of one picture, that one alone."""
+    if plan.data is None or plan.data in NAMES:
+        raise InputError(f"items like those of {plan.data} are not read from {path}; pass them as an array")
+    if not path.exists():
+        raise InputError(f"there is no file or folder {str(path)!r}")
+    own = _kind(Path(plan.data), plan.data_options)[0]
+    if own == PICTURES:
+        if path.is_file() and path.suffix.lower() not in SUFFIXES:
+            raise InputError(f"{path} is no picture; names end in {', '.join(SUFFIXES)}")
+        return known.pool.again(path)
+    found = _kind(path, plan.data_options)[0]
+    if found != own:
+        raise InputError(f"{plan.data} has {own}, and {path} has {found}; give items of the same kind")
+    return _pool(plan, path, known.encoder)
+
+
 def _pool(plan: Plan, path: Path, encoder: Encoder | None) -> Pool:
     """The items of one's own data, read as the encoder wants them unless the plan says otherwise."""
     if not path.exists():
         choose("data set (and there is no such file or folder)", str(path), NAMES)
     kind, make = _kind(path, plan.data_options)
     options = {**(encoder.reading if encoder is not None else {}), **plan.data_options}
+    if isinstance(options.get("coding"), str):
+        options["coding"] = _coding(Path(options["coding"]))
     if encoder is not None and encoder.record.takes not in (kind, ROWS):
         raise InputError(
             f"encoder in the plan: {encoder.record.name} takes {encoder.record.takes}, and {path} has {kind}"
@@ -71,6 +90,19 @@ def _pool(plan: Plan, path: Path, encoder: Encoder | None) -> Pool:
         raise InputError(f'{path} holds texts, which need an encoder; add encoder = "minilm" to the plan')
     check_options(f"data {plan.data!r}", make, plan.data_options, given=("encode",))
     return make(path, **options)
+
+
+def _coding(path: Path) -> Coding:
+    """What the columns of a table become, from a file that a person may have edited."""
+    try:
+        return Coding.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        raise InputError(
+            f"there is no file {path}, which the plan names as the coding of its table"
+        ) from None
+    except (OSError, ValueError) as error:
+        line = str(error).replace("\n", " ")
+        raise InputError(f"{path} is no coding of a table: {line}") from None
 
 
 def _kind(path: Path, options: Mapping[str, Any]) -> tuple[str, Callable[..., Pool]]:
@@ -85,6 +117,8 @@ def _kind(path: Path, options: Mapping[str, Any]) -> tuple[str, Callable[..., Po
     if path.suffix.lower() == ".npy":
         return ROWS, arrays
     if path.suffix.lower() in (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet"):
+        if "embedding" in options:
+            return ROWS, embeddings
         return (TEXTS, text) if "column" in options else (ROWS, table)
     raise InputError(
         f"{path} is no folder of pictures or texts, and no .csv, .tsv, .jsonl, .parquet or .npy file"

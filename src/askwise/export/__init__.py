@@ -1,0 +1,1 @@
+"""Labels and models taken away: files that other tools read."""

@@ -1,0 +1,1 @@
+"""A project: one folder with plan, store, features and exports."""
