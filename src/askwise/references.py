@@ -20,7 +20,7 @@ def reference_to(thing: Any) -> str:
 
 
 def imported(reference: str, *, what: str, folder: Path | None = None) -> Any:
-    """The object that `module:attribute` names; a module beside the plan, in `folder`, comes first."""
+    """The object that `module:attribute` names; one in `folder` comes first, then the present folder."""
     module, _, attribute = reference.partition(":")
     if not module or not attribute:
         raise InputError(f"{what} of one's own is written module:attribute, not {reference!r}")
@@ -33,7 +33,8 @@ def imported(reference: str, *, what: str, folder: Path | None = None) -> Any:
 
 
 def _module(name: str, what: str, folder: Path | None) -> Any:
-    file = (folder or Path()) / f"{name.replace('.', '/')}.py"
+    places = [place / f"{name.replace('.', '/')}.py" for place in (folder or Path(), Path())]
+    file = next((place for place in places if place.is_file()), places[0])
     try:
         if not file.is_file():
             return importlib.import_module(name)

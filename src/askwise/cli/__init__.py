@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from askwise.cli import compare, data, demo, doctor, encoders, plan, report, run, status, store
+from askwise.cli import compare, data, demo, doctor, encoders, new, plan, report, run, status, store
 from askwise.errors import AskwiseError
 
 app = typer.Typer(
@@ -18,6 +18,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(demo.demo)
+app.command()(new.new)
 app.command()(run.run)
 app.command()(status.status)
 app.command()(report.report)

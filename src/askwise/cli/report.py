@@ -12,8 +12,8 @@ def report(
     of: Annotated[
         list[Path],
         typer.Argument(
-            help="Stores, plans, or folders of stores: curves of all, details of the first.",
-            metavar="STORE|PLAN...",
+            help="Projects, plans, stores, or folders of stores: curves of all, details of the first.",
+            metavar="NAME|PLAN|STORE...",
         ),
     ],
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The page to write.")] = Path(

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 
 def run(
-    plans: Annotated[list[Path], typer.Argument(help="Plans, TOML files.", metavar="PLAN.toml...")],
+    plans: Annotated[
+        list[Path], typer.Argument(help="Projects, or plans in TOML files.", metavar="NAME|PLAN...")
+    ],
     oracle: Annotated[
         str | None,
         typer.Option(
@@ -42,7 +44,7 @@ def run(
     Several runs go side by side, by default one on each core; with engine = "ray" in the first plan, on
     a cluster.
     """
-    from askwise.cli.stores import store_path
+    from askwise.cli.stores import plan_path, store_path
     from askwise.engine import kept, open_engine
     from askwise.loop.plan import make
     from askwise.runs.many import run_all
@@ -52,9 +54,9 @@ def run(
     started = perf_counter()
     wanted = [*(set_ or ()), *([f"engine_options.processes={processes}"] if processes else ())]
     runs = []
-    for path in plans:
+    for path in map(plan_path, plans):
         whole = read_plan(path, overrides=wanted)
-        known = material(whole, data_dir=data)
+        known = material(whole, data_dir=data, folder=path.parent)
         for seed in [None] if seeds_ is None else seeds(seeds_):
             one = whole if seed is None else make({**whole.model_dump(), "seed": seed})
             runs.append(Run(one, known, store_path(path, whole, seed=seed), path.parent))

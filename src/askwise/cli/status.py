@@ -10,7 +10,8 @@ from askwise.cli.options import AsJson, print_json
 
 def status(
     of: Annotated[
-        list[Path], typer.Argument(help="Stores, plans, or folders of stores.", metavar="STORE|PLAN...")
+        list[Path],
+        typer.Argument(help="Projects, plans, stores, or folders of stores.", metavar="NAME|PLAN|STORE..."),
     ],
     json: AsJson = False,
 ) -> None:

@@ -7,22 +7,28 @@ from pathlib import Path
 from askwise.errors import AskwiseError, InputError
 from askwise.loop.plan import Plan
 from askwise.pool import Pool
+from askwise.project import PLAN, STORE, is_project, open_project
 from askwise.runs.material import material, read_plan
 from askwise.store import Store, open_store
 
 
 def store_path(path: Path, plan: Plan, *, seed: int | None = None) -> Path:
     """Where the run of a plan is kept: as the plan says, or beside it; one file for each seed."""
-    whole = Path(plan.store) if plan.store else path.with_suffix(".db")
+    whole = Path(plan.store) if plan.store else _beside(path)
     return whole if seed is None else whole.with_name(f"{whole.stem}-seed{seed}{whole.suffix}")
 
 
+def plan_path(path: Path) -> Path:
+    """The plan that is meant: a file, or that of the project in a folder."""
+    return open_project(path).plan if path.is_dir() else path
+
+
 def paths(named: Sequence[Path]) -> list[Path]:
-    """Every store that is meant: stores themselves, those of a plan, those in a folder."""
+    """Every store that is meant: stores themselves, those of a plan or project, those in a folder."""
     found: list[Path] = []
     for path in named:
-        if path.suffix == ".toml":
-            found += _of_plan(path)
+        if path.suffix == ".toml" or is_project(path):
+            found += _of_plan(plan_path(path))
         elif path.is_dir():
             inside = sorted(path.glob("*.db"))
             if not inside:
@@ -53,6 +59,12 @@ def items(plan: Plan, data: Path | None) -> tuple[Pool | None, str]:
         return material(plan, data_dir=data).pool, ""
     except AskwiseError as error:
         return None, str(error)
+
+
+def _beside(path: Path) -> Path:
+    """The store of a plan; that of a project has a name of its own."""
+    own = path.with_name(STORE)
+    return own if path.name == PLAN and own.exists() else path.with_suffix(".db")
 
 
 def _of_plan(path: Path) -> list[Path]:

@@ -247,6 +247,16 @@ class Learner:
         )
         setting.plan = plan
 
+    def set_aside(self, reasons: Mapping[str, str]) -> list[str]:
+        """The ids of items that will not be asked, and were not yet: bad ones, or copies of others."""
+        setting = self._setting
+        ledger = setting.ledger.refresh()
+        new = [name for name in reasons if not ledger.known(name) and name not in setting.held]
+        setting.pool.check(new)
+        setting.store.append([Quarantine(id=name, reason=reasons[name]) for name in new])
+        ledger.refresh()
+        return new
+
     def retry(self) -> list[str]:
         """The ids of quarantined items that can be read again, and are back in the pool."""
         setting = self._setting

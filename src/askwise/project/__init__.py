@@ -1,1 +1,53 @@
-"""A project: one folder with plan, store, features and exports."""
+"""A project: one folder with plan, store, features and exports, all of them plain files."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from askwise.errors import InputError
+
+PLAN, STORE, EXPORTS = "plan.toml", "store.db", "exports"
+
+
+@dataclass(frozen=True)
+class Project:
+    """Where the things of a project are."""
+
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        """What a person types for it."""
+        return str(self.folder)
+
+    @property
+    def plan(self) -> Path:
+        """What the project intends: a file to be read and edited."""
+        return self.folder / PLAN
+
+    @property
+    def store(self) -> Path:
+        """Every item, question and answer; features and models lie beside it."""
+        return self.folder / STORE
+
+    @property
+    def exports(self) -> Path:
+        """Where predictions and labels are written unless a place is named."""
+        return self.folder / EXPORTS
+
+
+def is_project(folder: Path) -> bool:
+    """Whether a folder is a project: it has a plan."""
+    return (folder / PLAN).is_file()
+
+
+def open_project(path: str | Path) -> Project:
+    """The project in a folder, or that of a plan in such a folder."""
+    folder = Path(path)
+    if folder.name == PLAN and is_project(folder.parent):
+        return Project(folder.parent)
+    if not is_project(folder):
+        found = "has no plan.toml" if folder.is_dir() else "is not there"
+        raise InputError(
+            f"{folder} is no project: it {found}; make one with: askwise new {folder} --images DIR"
+        )
+    return Project(folder)

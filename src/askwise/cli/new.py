@@ -1,0 +1,146 @@
+"""`askwise new`: a project from a folder of photos, a file of texts, a table, arrays or features."""
+
+import csv
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from askwise.cli.options import AsJson, print_json
+
+if TYPE_CHECKING:
+    from askwise.project.create import Made
+
+
+def new(
+    name: Annotated[Path, typer.Argument(help="The folder of the project.", metavar="NAME")],
+    images: Annotated[Path | None, typer.Option(metavar="DIR", help="A folder of pictures.")] = None,
+    text: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE|DIR", help="Texts: a column of a CSV, TSV, JSONL or Parquet file, .txt files."
+        ),
+    ] = None,
+    table: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A table of numbers and categories.")
+    ] = None,
+    arrays: Annotated[Path | None, typer.Option(metavar="FILE.npy", help="One item for each row.")] = None,
+    features: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Features made elsewhere: .npy, or lists in JSONL or Parquet."),
+    ] = None,
+    column: Annotated[
+        str | None, typer.Option(metavar="C", help="The column of the texts, or of the features.")
+    ] = None,
+    id_column: Annotated[
+        str | None, typer.Option(metavar="C", help="The column of the ids; by default the content decides.")
+    ] = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option(metavar="C", help="A column of the table to leave out; repeatable.")
+    ] = None,
+    classes: Annotated[
+        str | None, typer.Option(metavar="A,B,C", help="What an item can be; known labels name them, too.")
+    ] = None,
+    labels: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Known labels: a file with the columns id and label.")
+    ] = None,
+    labels_from_folders: Annotated[
+        bool, typer.Option("--labels-from-folders", help="Known labels: the folders that pictures are in.")
+    ] = False,
+    encoder: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="What makes features: a name (askwise encoders), folder, module:attr, none."
+        ),
+    ] = None,
+    acquire: Annotated[str | None, typer.Option(metavar="NAME", help="The score of an item.")] = None,
+    posterior: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Where the uncertainty comes from.")
+    ] = None,
+    ask_copies: Annotated[
+        bool, typer.Option("--ask-copies", help="Ask about copies and near copies of an item, too.")
+    ] = False,
+    json: AsJson = False,
+) -> None:
+    """Make a project of your own data; run again, it adds what is new and changes nothing else."""
+    from askwise.errors import InputError
+    from askwise.project.create import create
+    from askwise.project.sources import source
+
+    given = {"images": images, "text": text, "table": table, "arrays": arrays, "features": features}
+    named = {kind: path for kind, path in given.items() if path is not None}
+    if len(named) != 1:
+        raise InputError(f"name one of --{', --'.join(given)}, not {' and '.join(named) or 'none'}")
+    if labels is not None and labels_from_folders:
+        raise InputError("--labels and --labels-from-folders both name labels; choose one")
+    [(kind, path)] = named.items()
+    if labels_from_folders and kind != "images":
+        raise InputError(f"--labels-from-folders goes with --images, not with --{kind}")
+    items = source(kind, path, column=column, id_column=id_column, ignore=ignore or (), encoder=encoder)
+    chosen = {"acquire": acquire, "posterior": posterior}
+    made = create(
+        name,
+        items,
+        classes=None if classes is None else _names(classes),
+        labels=labels,
+        folders=labels_from_folders,
+        ask_copies=ask_copies,
+        chosen={key: value for key, value in chosen.items() if value is not None},
+        progress=not json,
+    )
+    if json:
+        print_json(_values(made))
+        return
+    for line in _lines(made):
+        typer.echo(line)
+
+
+def _names(text: str) -> list[str]:
+    """Names between commas; quotes hold one together that has a comma itself."""
+    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+
+
+def _values(made: "Made") -> dict[str, Any]:
+    copies = made.found.copies
+    return {
+        "project": made.project.name,
+        "items": made.found.items,
+        "new": made.found.items - made.before,
+        "refused": made.found.refused,
+        "exact_copies": None if copies is None else [list(group) for group in copies.exact],
+        "copies": None if copies is None else [list(group) for group in copies.groups],
+        "encoder": None if made.encoder is None else made.encoder.record.name,
+        "licence": None if made.encoder is None else made.encoder.record.licence,
+        "classes": list(made.plan.classes),
+        "labels": made.labelled,
+        "new_labels": made.labels,
+        "notes": made.notes,
+    }
+
+
+def _lines(made: "Made") -> list[str]:
+    name, plan = made.project.name, made.plan
+    head = f"{name}: " + ("a new project" if not made.before else _grown(made))
+    if made.encoder is not None:
+        encoder = made.encoder.record.line()
+    else:
+        encoder = f"none; a small network ({plan.network}) learns from the items"
+    first = "" if plan.initial_select is None else f", by {plan.initial_select}"
+    lines = [
+        head,
+        *made.found.lines(),
+        f"classes     {', '.join(plan.classes)}",
+        f"labels      {made.labelled:,}" + (f", {made.labels:,} of them new" if made.labels else ""),
+        f"encoder     {encoder}",
+        f"plan        {plan.posterior['name']}; first {plan.initial.count} items{first}, then {plan.acquire}",
+        *(f"note        {note}" for note in made.notes),
+        f"next        askwise run {name}                       the first questions",
+        f"            askwise run {name} --oracle labels.csv   answers from a file (columns id,label)",
+        f"            askwise predict {name}                   what the model says of every item",
+    ]
+    return [line.rstrip() for line in lines]
+
+
+def _grown(made: "Made") -> str:
+    more = made.found.items - made.before
+    return f"{more:,} new items" if more > 0 else "nothing new" if not made.labels else "new labels"

@@ -1,0 +1,162 @@
+"""Make a project, or add to one what is new."""
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from askwise.encoders import Encoder
+from askwise.errors import InputError
+from askwise.loop.plan import Plan, make
+from askwise.project import Project, is_project
+from askwise.project.found import Found, look_at
+from askwise.project.plan_file import choices, written
+from askwise.project.sources import Source, known_labels
+from askwise.runs.build import learner
+from askwise.runs.material import Material, material, read_plan
+from askwise.store import open_store
+from askwise.store.facts import Answer
+from askwise.train.progress import Follow
+
+CODING = "coding.json"
+
+
+@dataclass(frozen=True)
+class Made:
+    """What came of `create`."""
+
+    project: Project
+    plan: Plan
+    found: Found
+    encoder: Encoder | None
+    before: int
+    """Items that the project had already."""
+    labels: int
+    """Labels that are new to it."""
+    labelled: int
+    notes: list[str]
+
+
+def create(
+    folder: Path,
+    source: Source,
+    *,
+    classes: list[str] | None = None,
+    labels: Path | None = None,
+    folders: bool = False,
+    ask_copies: bool = False,
+    chosen: Mapping[str, str] | None = None,
+    progress: Follow = False,
+) -> Made:
+    """A project of these items in a folder; where there is one already, what is new is added to it.
+
+    `chosen` are `acquire` and `posterior`, where a person chose them. Whatever is refused leaves no
+    project behind, and one that was there as it was.
+    """
+    project = Project(folder)
+    if is_project(folder):
+        plan = _the_same(project, source, classes, dict(chosen or {}))
+        classes = list(plan.classes)
+        known = material(plan, folder=folder)
+        told, _, notes = known_labels(known.pool, labels, folders=folders, classes=classes)
+        return _filled(project, plan, known, told, notes, ask_copies, progress)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"{folder} is there already and is no project; choose another name")
+    whole = _with_coding(source, folder)
+    known = _material(source, whole, ["a", "b"])  # what the classes are may follow from the items
+    told, names, notes = known_labels(known.pool, labels, folders=folders, classes=classes)
+    values = choices(whole, names, shape=known.pool.like().shape, **(chosen or {}))
+    plan = make(values)
+    text = written(values, name=str(folder))
+    made_here = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        if source.coding is not None:
+            _write(folder / CODING, source.coding.model_dump_json(indent=1))
+        _write(project.plan, text)
+        project.exports.mkdir()
+        return _filled(project, plan, known, told, notes, ask_copies, progress)
+    except BaseException:
+        for path in folder.iterdir():
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        if made_here:
+            folder.rmdir()
+        raise
+
+
+def _material(source: Source, whole: Source, classes: list[str]) -> Material:
+    """The items, read as the plan will read them; a table by its coding before that is a file."""
+    values = choices(whole, classes, shape=())
+    if source.coding is not None:
+        values["data_options"] = {**source.options, "coding": source.coding}
+    return material(make(values))
+
+
+def _with_coding(source: Source, folder: Path) -> Source:
+    if source.coding is None:
+        return source
+    return replace(source, options={**source.options, "coding": str((folder / CODING).resolve())})
+
+
+def _filled(
+    project: Project,
+    plan: Plan,
+    known: Material,
+    told: Mapping[str, Any],
+    notes: list[str],
+    ask_copies: bool,
+    progress: Follow,
+) -> Made:
+    """The store with all items, the refused ones and the copies set aside, and labels that are new."""
+    found = look_at(known.pool)
+    before, answered = _before(project.store)
+    with learner(plan, known, store=project.store, folder=project.folder, progress=progress) as ours:
+        now = ours.status().plan
+        held = {*now.validation.ids, *now.test.ids}
+        fresh = {n: label for n, label in told.items() if n not in answered and n not in held}
+        ours.tell(fresh, annotator="imported")
+        # after the labels: what is labelled stays as it is
+        ours.set_aside(found.refused | ({} if ask_copies else dict(found.stand_ins())))
+        labelled = ours.status().counts.labelled
+    return Made(project, plan, found, known.encoder, before, len(fresh), labelled, notes)
+
+
+def _the_same(project: Project, source: Source, classes: list[str] | None, chosen: dict[str, str]) -> Plan:
+    """The plan of a project that is there; what contradicts it is refused, and said where to change it."""
+    plan = read_plan(project.plan)
+    wanted: dict[str, tuple[Any, Any]] = {
+        "data": (str(source.path), plan.data),
+        "classes": (classes, list(plan.classes)),
+        "acquire": (chosen.get("acquire"), plan.acquire),
+        "posterior": (chosen.get("posterior"), plan.posterior["name"]),
+    }
+    for key, (now, then) in wanted.items():
+        if now is not None and now != then:
+            shown = ", ".join(then) if isinstance(then, list) else then
+            raise InputError(
+                f"{project.name} is there already, and its {key}: {shown}; "
+                f"change {project.plan}, or choose another name"
+            )
+    return plan
+
+
+def _before(store: Path) -> tuple[int, set[str]]:
+    """How many items a project has already, and which of them somebody said something about."""
+    if not store.exists():
+        return 0, set()
+    opened = open_store(store, access="read")
+    try:
+        return opened.count(), {answer.id for answer in opened.facts(Answer)}
+    finally:
+        opened.close()
+
+
+def _write(path: Path, text: str) -> None:
+    draft = path.with_suffix(path.suffix + ".part")
+    with draft.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)

@@ -1,0 +1,97 @@
+"""The plan of a project as a file that a person can read and edit."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from askwise.errors import InputError
+from askwise.project.sources import NONE, Source
+
+_MOST_FIRST = 30
+_BATCH, _BUDGET = 10, 200
+
+
+def choices(
+    source: Source,
+    classes: Sequence[str],
+    *,
+    shape: Sequence[int],
+    acquire: str | None = None,
+    posterior: str | None = None,
+) -> dict[str, Any]:
+    """The values of the plan: the defaults that were measured, and what a person chose.
+
+    On the features of an encoder few labels go furthest with a logistic head; the first ones are those
+    that stand for many others (typiclust, three for each class), the later ones those with the smallest
+    margin between the two best classes. For two classes the first are random, then BALD.
+    """
+    featured = source.encoder != NONE or source.kind == "features"
+    values: dict[str, Any] = {"classes": list(classes), "data": str(source.path)}
+    if source.options:
+        values["data_options"] = source.options
+    if source.encoder != NONE:
+        values["encoder"] = source.encoder
+    else:
+        values["network"] = "linear" if featured else "digits_cnn" if len(shape) == 3 else "mlp"
+    values["posterior"] = {"name": posterior or "laplace"}
+    values["acquire"] = acquire or ("bald" if len(classes) == 2 else "margin")
+    values["initial"] = min(3 * len(classes), _MOST_FIRST)
+    if len(classes) > 2 and (featured or source.kind == "table"):
+        values["initial_select"] = "typiclust"
+    return values | {"batch": _BATCH, "budget": _BUDGET, "seed": 0}
+
+
+def written(values: Mapping[str, Any], *, name: str) -> str:
+    """The plan as TOML with a comment for every choice."""
+    said = {
+        "classes": "What an item can be. New classes can be added at the end of the list.",
+        "data": "Where the items are; they stay there. Put more there and run `askwise new` again.",
+        "data_options": "How they are read.",
+        "encoder": "The network that turns items into features; it is not trained. A linear layer is.",
+        "network": "The network that learns from the items themselves.",
+        "posterior": "Where the uncertainty comes from.",
+        "acquire": _why(values["acquire"]),
+        "initial": "So many items are asked first, before there is a model ...",
+        "initial_select": "... those that are typical of many others.",
+        "batch": "Questions asked together, after which the model learns again.",
+        "budget": "Labels in all; raise it to go on.",
+        "seed": "Decides everything that chance decides.",
+    }
+    lines = [
+        f"# The plan of {_line(name)}: what it learns, from what, and what it asks.",
+        "# Every key may be changed; `askwise plan check` explains all there are.",
+        "",
+    ]
+    tables: list[str] = []
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            tables += ["", f"# {said[key]}", f"[{key}]"]
+            tables += [f"{_key(inner)} = {_value(one)}" for inner, one in value.items()]
+        else:
+            lines += [f"# {said[key]}", f"{key} = {_value(value)}"]
+    return "\n".join([*lines, *tables]) + "\n"
+
+
+def _why(acquire: str) -> str:
+    known = {
+        "margin": "Then those between whose two best classes the model can hardly choose.",
+        "bald": "Then those about which the model could learn most: its draws are sure, and disagree.",
+    }
+    return known.get(acquire, "Then those with the highest score of this name.")
+
+
+def _line(text: str) -> str:
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
+def _key(name: str) -> str:
+    return name if name.replace("_", "").isalnum() and name.isascii() else _value(name)
+
+
+def _value(value: Any) -> str:
+    """A value as TOML writes it; JSON's strings are TOML's, but for one letter."""
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, str) and any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise InputError(f"{value!r} is not UTF-8, so it cannot be written into a plan; rename it")
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,153 @@
+"""What a project is made of: the items a person names, and the labels known of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from askwise import encoders
+from askwise.encoders import PICTURES, ROWS, TEXTS
+from askwise.errors import InputError
+from askwise.oracle import File
+from askwise.oracle.file import ID_COLUMNS
+from askwise.pool import Coding, Pool, coding_of
+from askwise.pool.tables import header, rows
+
+NONE = "none"
+_BYTES = 1 / 255  # pixels that are bytes become numbers from 0 to 1
+_SIDE = 32  # pixels at each side, for a small network that learns from the pictures themselves
+
+
+@dataclass(frozen=True)
+class Source:
+    """The items that a person named: where they are, what they are, and how they are read."""
+
+    kind: str
+    """`images`, `text`, `table`, `arrays` or `features`."""
+    path: Path
+    options: dict[str, Any] = field(default_factory=dict)
+    """As a plan's `data_options` has them."""
+    encoder: str = NONE
+    coding: Coding | None = None
+    """What the columns of a table become; fixed with the project."""
+
+    @property
+    def takes(self) -> str:
+        """What kind of encoder these items want."""
+        return {"images": PICTURES, "text": TEXTS}.get(self.kind, ROWS)
+
+
+def source(
+    kind: str,
+    path: Path,
+    *,
+    column: str | None = None,
+    id_column: str | None = None,
+    ignore: Sequence[str] = (),
+    encoder: str | None = None,
+) -> Source:
+    """The items in a folder or file; what does not fit their kind is refused."""
+    if not path.exists():
+        raise InputError(f"there is no file or folder {str(path)!r}; nothing was made")
+    found = path.resolve()
+    _refuse_misplaced(kind, column=column, id_column=id_column, ignore=ignore)
+    takes = {"images": PICTURES, "text": TEXTS}.get(kind)
+    chosen = encoder or (encoders.default(takes) if takes else NONE)
+    options: dict[str, Any] = {}
+    coding = None
+    if kind == "images" and chosen == NONE:
+        options = {"size": _SIDE, "channels": 3}
+    elif kind == "text" and chosen == NONE:
+        install = next(record.install for record in encoders.known() if record.takes == TEXTS)
+        raise InputError(f"texts need an encoder, and none is installed; get one with: {install}")
+    elif kind == "text" and found.is_file():
+        options = {"column": _column(found, column), **_named(id_column)}
+    elif kind == "table":
+        options = {"ignore": list(ignore), **_named(id_column)}
+        left_out = [*ignore, *([id_column] if id_column else [])]
+        coding = coding_of(found, ignore=left_out)
+    elif kind == "arrays" and _is_bytes(found):
+        options = {"scale": _BYTES}
+    elif kind == "features" and found.suffix.lower() != ".npy":
+        options = {"embedding": column or "embedding", **_named(id_column)}
+    return Source(kind, found, options, chosen, coding)
+
+
+def known_labels(
+    pool: Pool, labels: Path | None, *, folders: bool, classes: Sequence[str] | None
+) -> tuple[Mapping[str, Any], list[str], list[str]]:
+    """The labels that are known of items, the classes, and what a person should know of the labels.
+
+    Without `classes` they are those that the labels name, in the order of the alphabet.
+    """
+    notes: list[str] = []
+    if folders:
+        found = {name: pool.name(name).rpartition("/")[0].rpartition("/")[2] for name in pool.ids}
+        own = list(classes) if classes else sorted({label for label in found.values() if label})
+        told: Mapping[str, Any] = {name: label for name, label in found.items() if label in own}
+        if not told:
+            raise InputError("--labels-from-folders: no picture lies in a folder that is called as a class")
+    elif labels is not None:
+        own = list(classes) if classes else _named_in(labels)
+        file = File(labels, classes=_checked(own), find=pool.find)
+        told = file.told
+        if file.unmatched:
+            why = next(iter(file.unmatched.values()))
+            notes.append(f"{len(file.unmatched)} of {file.lines} lines of {labels} name no item: {why}")
+    else:
+        own, told = list(classes or ()), {}
+    return told, list(_checked(own)), notes
+
+
+def _checked(classes: Sequence[str]) -> Sequence[str]:
+    if not classes:
+        raise InputError("name the classes: --classes cat,dog,bird (or known labels, which name them)")
+    odd = next((name for name in classes if not name.isprintable()), None)
+    if odd is not None:
+        raise InputError(f"class {odd!r} holds letters that cannot be shown; give it another name")
+    return classes
+
+
+def _named_in(labels: Path) -> list[str]:
+    """The classes that a file of labels names."""
+    from askwise.oracle.file import LABEL_COLUMNS
+
+    names = header(labels)
+    label = next((name for name in names if name.strip().lower() in LABEL_COLUMNS), None)
+    if label is None:
+        raise InputError(
+            f"{labels} has no column of labels; call it 'label' (and the items' {ID_COLUMNS[0]!r})"
+        )
+    found = {row.cells[0].strip() for row in rows(labels, [label]) if row.reason is None}
+    return sorted(found - {"", "skip", "cannot_tell"})
+
+
+def _refuse_misplaced(kind: str, *, column: str | None, id_column: str | None, ignore: Sequence[str]) -> None:
+    for option, given, fits in (
+        ("--column", column, ("text", "features")),
+        ("--id-column", id_column, ("text", "table", "features")),
+        ("--ignore", ignore, ("table",)),
+    ):
+        if given and kind not in fits:
+            wanted = " or ".join(f"--{name}" for name in fits)
+            raise InputError(f"{option} goes with {wanted}, not with --{kind}")
+
+
+def _named(id_column: str | None) -> dict[str, str]:
+    return {"id_column": id_column} if id_column else {}
+
+
+def _column(path: Path, column: str | None) -> str:
+    names = header(path)
+    if column is None and len(names) > 1 and "text" not in names:
+        raise InputError(f"say which column of {path} holds the texts: --column, one of: {', '.join(names)}")
+    return column or ("text" if "text" in names else names[0])
+
+
+def _is_bytes(path: Path) -> bool:
+    try:
+        return bool(np.load(path, mmap_mode="r", allow_pickle=False).dtype == np.uint8)
+    except (OSError, ValueError, EOFError, AttributeError):
+        return False  # the pool says what is wrong with it

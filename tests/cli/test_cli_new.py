@@ -1,0 +1,189 @@
+"""`askwise new`, and the commands that take a project's name."""
+
+import json
+import tomllib
+
+import numpy as np
+import pytest
+from PIL import Image
+
+ENCODER = """
+from torch import nn
+
+class Means(nn.Module):
+    size, width, licence = 8, 3, "CC0"
+    def forward(self, x):
+        return x.mean(dim=(2, 3))
+
+def make():
+    return Means()
+"""
+TONES = {"cat": (200, 30, 30), "dog": (30, 200, 30), "bird": (30, 30, 200)}
+NEW = ("new", "pets", "--images", "photos", "--encoder", "own_means:make")
+
+
+def picture(path, seed, tone):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    noise = np.random.default_rng(seed).normal(0, 25, (24, 24, 3))
+    Image.fromarray((np.array(tone) + noise).clip(0, 255).astype(np.uint8)).save(path)
+
+
+@pytest.fixture
+def photos(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own_means.py").write_text(ENCODER)
+    for number, (name, tone) in enumerate(TONES.items()):
+        for each in range(5):
+            picture(tmp_path / "photos" / name / f"{each}.png", 10 * number + each, tone)
+    (tmp_path / "photos" / "empty.jpg").touch()
+    return tmp_path
+
+
+@pytest.fixture
+def features(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("x.npy", np.random.default_rng(0).normal(size=(20, 4)).astype(np.float32))
+    return tmp_path
+
+
+def status(askwise, name="pets"):
+    code, out, err = askwise("status", name, "--json")
+    assert (code, err) == (0, "")
+    [found] = json.loads(out)["runs"]
+    return found
+
+
+def test_it_says_what_it_found_and_what_to_do_next(askwise, photos):
+    (photos / "photos" / "again.png").write_bytes((photos / "photos" / "cat" / "0.png").read_bytes())
+    code, out, err = askwise(*NEW, "--classes", "cat,dog,bird")
+    assert (code, err) == (0, "")
+    assert "17, of which 16 can be used" in out
+    assert "refused   1: it is an empty file (empty.jpg)" in out
+    assert "copies      1 exact, 0 near" in out
+    assert "own_means:make: pictures, 3 features, licence CC0" in out
+    assert "laplace; first 9 items, by typiclust, then margin" in out
+    assert "askwise run pets --oracle labels.csv" in out
+    assert status(askwise)["quarantined"] == 2  # the empty one, and one of the two copies
+    plan = tomllib.loads((photos / "pets" / "plan.toml").read_text())
+    assert plan["classes"] == ["cat", "dog", "bird"]
+    assert (plan["initial"], plan["initial_select"], plan["acquire"]) == (9, "typiclust", "margin")
+
+
+def test_from_photos_to_a_finished_run_by_the_name_alone(askwise, photos):
+    assert askwise(*NEW, "--classes", "cat,dog,bird")[0] == 0
+    lines = [f"{name}/{each}.png,{name}" for name in TONES for each in range(5)]
+    (photos / "labels.csv").write_text("file,label\n" + "\n".join(lines))
+    code, out, _ = askwise("run", "pets", "--oracle", "labels.csv", "--json")
+    assert code == 0
+    assert json.loads(out)["runs"][0]["store"] == "pets/store.db"
+    assert (status(askwise)["labelled"], status(askwise)["rounds"]) == (15, 2)
+    assert status(askwise, "pets/plan.toml") == status(askwise)
+    assert askwise("report", "pets", "--out", "pets/exports/report.html")[0] == 0
+    assert {"plan.toml", "store.db", "store.db.features", "exports"} <= {
+        path.name for path in (photos / "pets").iterdir()
+    }
+
+
+def test_again_it_adds_what_is_new_and_changes_nothing_else(askwise, photos):
+    command = (*NEW, "--classes", "cat,dog,bird")
+    assert askwise(*command)[0] == 0
+    before = (photos / "pets" / "plan.toml").read_text()
+    assert "nothing new" in askwise(*command)[1]
+    picture(photos / "photos" / "new.png", 99, TONES["dog"])
+    assert "1 new items" in askwise(*command)[1]
+    assert status(askwise)["items"] == 17
+    assert (photos / "pets" / "plan.toml").read_text() == before
+
+
+def test_folders_name_labels_and_classes(askwise, photos):
+    picture(photos / "photos" / "unsorted.png", 99, TONES["dog"])
+    code, out, err = askwise(*NEW, "--labels-from-folders", "--json")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    assert (found["classes"], found["labels"], found["new_labels"]) == (["bird", "cat", "dog"], 15, 15)
+    assert status(askwise)["labelled"] == 15
+    assert json.loads(askwise(*NEW, "--labels-from-folders", "--json")[1])["new_labels"] == 0
+
+
+def test_a_label_that_was_told_is_not_overwritten_by_a_file(askwise, features):
+    command = ("new", "p", "--features", "x.npy", "--classes", "a,b", "--labels", "labels.csv", "--json")
+    (features / "labels.csv").write_text("row,label\n0,a\n1,b\n")
+    assert json.loads(askwise(*command)[1])["labels"] == 2
+    (features / "labels.csv").write_text("row,label\n0,b\n1,b\n2,skip\n3,a\n")
+    found = json.loads(askwise(*command)[1])
+    assert (found["labels"], found["new_labels"]) == (3, 2)
+
+
+def test_two_classes_begin_at_random_and_go_on_with_bald(askwise, features):
+    assert askwise("new", "p", "--features", "x.npy", "--classes", "a,b")[0] == 0
+    plan = tomllib.loads((features / "p" / "plan.toml").read_text())
+    assert (plan["acquire"], plan["network"], plan.get("initial_select")) == ("bald", "linear", None)
+
+
+def test_a_table_keeps_its_coding_with_the_project(askwise, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{number},{'ab'[number % 2]},{number}" for number in range(12)]
+    (tmp_path / "t.csv").write_text("x,kind,id\n" + "\n".join(rows))
+    command = ("new", "p", "--table", "t.csv", "--id-column", "id", "--classes", "yes,no")
+    assert askwise(*command)[0] == 0
+    coding = (tmp_path / "p" / "coding.json").read_text()
+    (tmp_path / "t.csv").write_text("x,kind,id\n" + "\n".join([*rows, "1000,b,12"]))
+    code, out, _ = askwise(*command)
+    assert (code, "1 new items" in out) == (0, True)
+    assert (tmp_path / "p" / "coding.json").read_text() == coding
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--classes", "a,b"), "name one of --images, --text, --table, --arrays, --features, not none"),
+        (("--features", "x.npy", "--arrays", "x.npy", "--classes", "a,b"), "not arrays and features"),
+        (("--features", "nowhere.npy", "--classes", "a,b"), "there is no file or folder 'nowhere.npy'"),
+        (("--features", "x.npy"), "name the classes"),
+        (("--features", "x.npy", "--classes", "a"), "at least two classes"),
+        (("--features", "x.npy", "--classes", "a,a"), "is named 2 times"),
+        (("--features", "x.npy", "--classes", "a,b", "--acquire", "bold"), "did you mean 'bald'"),
+        (("--features", "x.npy", "--classes", "a,b", "--posterior", "laplas"), "laplace"),
+        (("--features", "x.npy", "--classes", "a,b", "--ignore", "x"), "--ignore goes with --table"),
+        (("--features", "x.npy", "--classes", "a,b", "--labels", "bad.csv"), "which is no class"),
+        (("--features", "x.npy", "--classes", "a,b", "--labels-from-folders"), "goes with --images"),
+        (("--arrays", "broken.npy", "--classes", "a,b"), "cannot be read as a .npy array"),
+        (("--images", "hollow", "--classes", "a,b"), "holds no pictures"),
+    ],
+)
+def test_what_cannot_be_used_is_one_line_and_leaves_nothing_behind(askwise, features, arguments, said):
+    (features / "broken.npy").write_bytes(b"no array")
+    (features / "bad.csv").write_text("row,label\n0,z\n")
+    (features / "hollow").mkdir()
+    code, out, err = askwise("new", "p", *arguments)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert said in err
+    assert not (features / "p").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--features", "y.npy", "--classes", "a,b"), "its data"),
+        (("--features", "x.npy", "--classes", "a,b,c"), "its classes: a, b"),
+        (("--features", "x.npy", "--acquire", "margin"), "its acquire: bald"),
+    ],
+)
+def test_what_contradicts_a_project_is_refused_and_changes_nothing(askwise, features, arguments, said):
+    np.save("y.npy", np.zeros((3, 4), np.float32))
+    assert askwise("new", "p", "--features", "x.npy", "--classes", "a,b")[0] == 0
+    before = {path.name: path.read_bytes() for path in (features / "p").iterdir() if path.is_file()}
+    code, _, err = askwise("new", "p", *arguments)
+    assert (code, err.count("\n")) == (2, 1)
+    assert said in err
+    assert before == {path.name: path.read_bytes() for path in (features / "p").iterdir() if path.is_file()}
+
+
+def test_a_folder_of_other_things_is_no_place_for_a_project(askwise, features):
+    (features / "p").mkdir()
+    (features / "p" / "thesis.txt").write_text("mine")
+    code, _, err = askwise("new", "p", "--features", "x.npy", "--classes", "a,b")
+    assert (code, "is no project; choose another name" in err) == (2, True)
+    assert [path.name for path in (features / "p").iterdir()] == ["thesis.txt"]
+    code, _, err = askwise("run", "p")
+    assert (code, "p is no project: it has no plan.toml" in err) == (2, True)
