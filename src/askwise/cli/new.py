@@ -62,7 +62,10 @@ def new(
     ] = False,
     json: AsJson = False,
 ) -> None:
-    """Make a project of your own data; run again, it adds what is new and changes nothing else."""
+    """Make a project of your own data, or add to it.
+
+    Run again, it adds what is new and changes nothing else.
+    """
     from askwise.errors import InputError
     from askwise.project.create import create
     from askwise.project.sources import source
@@ -136,7 +139,7 @@ def _lines(made: "Made") -> list[str]:
         *(f"note        {note}" for note in made.notes),
         f"next        askwise run {name}                       the first questions",
         f"            askwise run {name} --oracle labels.csv   answers from a file (columns id,label)",
-        f"            askwise predict {name}                   what the model says of every item",
+        f"            askwise status {name}                    how far it is",
     ]
     return [line.rstrip() for line in lines]
 
