@@ -103,6 +103,8 @@ class _Crew:
                     yield self._done.pop(wanted)
                     wanted += 1
         finally:
+            for one in self._workers:  # all at once: giving back a worker's memory takes a while
+                one.kill()
             for one in self._workers:
                 one.stop()
 

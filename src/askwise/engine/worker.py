@@ -71,12 +71,16 @@ class Worker:
         with suppress(OSError):
             send(self.pipe, json.dumps([number, shard]).encode())
 
+    def kill(self) -> None:
+        """Tell the worker to end now."""
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+
     def stop(self) -> int:
         """End the worker now; the signal or code it ended with, negative for a signal."""
         _pipes.discard(self.pipe)
         self.pipe.close()
-        with suppress(ProcessLookupError):
-            os.kill(self.pid, signal.SIGKILL)
+        self.kill()
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
 

@@ -14,6 +14,7 @@ from askwise.selection.order import Ids, shuffled
 from askwise.types import LogProbs, Picks, Scores
 
 _SATURATED = 0.9  # of log T: what T draws can tell at most
+_FEWEST = 0.1  # of the configurations are kept, however little is left to tell
 
 
 class SaturationWarning(UserWarning):
@@ -26,8 +27,9 @@ def batchbald(
     """The greedy batch whose labels have the most mutual information with the weights.
 
     Exact while the labels of the picks have at most `limit` joint configurations; beyond,
-    `samples` of them stand for all. A gain only shrinks as picks are added, so the last known gain
-    of an item bounds its next one, and few items are looked at again (Minoux 1978).
+    `samples` of them stand for all. Both fall with what is left to tell about the draws: the error of
+    a gain does too. A gain only shrinks as picks are added, so the last known gain of an item bounds
+    its next one, and few items are looked at again (Minoux 1978).
     """
     if log_probs.ndim != 3:
         raise InputError(
@@ -46,7 +48,9 @@ def batchbald(
         picks.append(pick)
         told.append(sum(told[-1:]) + float(bounds[pick]))
         bounds[pick] = -torch.inf
-        joint = extend(joint, log_probs[order[pick]].exp(), limit=limit, samples=samples, rng=rng)
+        left = max(_FEWEST, 1 - told[-1] / math.log(log_probs.shape[1])) if log_probs.shape[1] > 1 else 1.0
+        few = {"limit": math.ceil(left * limit), "samples": math.ceil(left * samples)}
+        joint = extend(joint, log_probs[order[pick]].exp(), rng=rng, **few)
     _warn_if_saturated(told, log_probs.shape[1])
     return order[picks].cpu()
 

@@ -17,6 +17,7 @@ from torch.func import vmap
 
 from askwise.bayes.program import chain, dense_draws, dense_masks, gaussian_logits
 from askwise.bayes.program.dropout import masked
+from askwise.bayes.program.known import Memory
 from askwise.bayes.program.split import Split, Stage, split
 from askwise.bayes.program.trace import (
     INPUT,
@@ -33,7 +34,9 @@ from askwise.types import Draws
 
 BATCH = 128  # measured: larger batches leave the cache, smaller ones starve the products
 BUDGET = 256 * 2**20  # bytes of working memory for one batch
+_NEAR = 24 * 2**20  # bytes that vmap works on at a time; measured: twice as fast as the whole budget
 _SMALL = 8 * 2**20  # bytes of a batch of inputs that is run without asking what it needs
+_CUTS = Memory()
 
 Values: TypeAlias = Mapping[str, Tensor]
 Outputs: TypeAlias = Callable[[Tensor], Tensor]
@@ -54,6 +57,11 @@ class Program:
     logits: Callable[[Draws, Draws, Tensor], Outputs] | None = field(default=None, repr=False)
     """The same from means and deviations of the drawn tensors and noise [T, C]; a dense last layer only."""
 
+    @property
+    def light(self) -> bool:
+        """Whether only dense layers, if anything, run for every draw."""
+        return self.form in ("no draws", "dense chain")
+
 
 def build(
     network: nn.Module,
@@ -70,26 +78,16 @@ def build(
     there are: with every batch padded to it, an item's outputs do not depend on its company.
     """
     tensors = {name: channels_last(tensor) for name, tensor in tensors_of(network).items()}
-    # A trace runs the network: of large items, one is enough to know how many fit.
-    large = item.numel() * item.element_size() * BATCH > _SMALL
-    batch = 1 if large else BATCH
-    while True:
-        inputs = channels_last(item.expand(batch, *item.shape[1:]).contiguous())
-        try:
-            cut = split(trace(network, tensors, inputs, dropouts=dropouts), list(draws))
-        except UntraceableError as error:
-            _say(f"{error} Askwise runs the whole network once for every draw.")
-            return Program(
-                1, 1, 0, "plain loop", lambda d: _plain(network, tuple(dropouts), d, _count(d, count))
-            )
-        need = _bytes_needed(cut, count)
-        room = 2 ** max(0, (batch * budget // max(1, need)).bit_length() - 1)
-        if large and room > 1:
-            batch, large = min(BATCH, room), False
-        elif need <= budget or batch == 1:
-            break
-        else:
-            batch = max(1, min(batch // 2, room))
+    drawn, of_items = tuple(draws), (tuple(item.shape), item.dtype, str(item.device))
+    try:
+        cut, batch = _CUTS.recall(
+            network,
+            (of_items, drawn, tuple(dropouts), count, budget),
+            find=lambda: _cut(network, tensors, item, drawn, dropouts, count, budget),
+        )
+    except UntraceableError as error:
+        _say(f"{error} Askwise runs the whole network once for every draw.")
+        return Program(1, 1, 0, "plain loop", lambda d: _plain(network, tuple(dropouts), d, _count(d, count)))
     fixed = {**tensors, **_run(cut.stages["fixed"], tensors)}
     size = _outputs_bytes(cut, count)
     block = max(1, min(8, budget // max(1, size)))
@@ -99,15 +97,46 @@ def build(
         closed = _closed(cut, fixed, steps) if gaussian_logits.fits(steps, cut.stages["drawn"].run) else None
         chained: Callable[[Draws], Outputs] = lambda d: _chained(cut, fixed, steps, d, budget)  # noqa: E731
         return Program(batch, block, size, "dense chain", chained, closed)
-    chunk = _chunk(cut, fixed, inputs, draws, budget)
+    chunk = _chunk(cut, fixed, _batch_of(item, batch), draws, budget)
     return Program(batch, block, size, "vmap" if chunk else "loop", lambda d: _mapped(cut, fixed, d, chunk))
+
+
+def _cut(
+    network: nn.Module,
+    tensors: Values,
+    item: Tensor,
+    drawn: Sequence[str],
+    dropouts: Sequence[DropoutCall],
+    count: int,
+    budget: int,
+) -> tuple[Split, int]:
+    """The stages of the network, and how many items fit the budget at a time."""
+    # A trace runs the network: of large items, one is enough to know how many fit.
+    large = item.numel() * item.element_size() * BATCH > _SMALL
+    batch = 1 if large else BATCH
+    while True:
+        cut = split(trace(network, tensors, _batch_of(item, batch), dropouts=dropouts), drawn)
+        need = _bytes_needed(cut, count)
+        room = 2 ** max(0, (batch * budget // max(1, need)).bit_length() - 1)
+        if large and room > 1:
+            batch, large = min(BATCH, room), False
+        elif need <= budget or batch == 1:
+            return cut, batch
+        else:
+            batch = max(1, min(batch // 2, room))
+
+
+def _batch_of(item: Tensor, count: int) -> Tensor:
+    return channels_last(item.expand(count, *item.shape[1:]).contiguous())
 
 
 def _chunk(cut: Split, fixed: Values, inputs: Tensor, draws: Draws, budget: int) -> int | None:
     """How many draws vmap takes at once, or None where a loop over the suffix is better or needed."""
     if _draws_convolution_weights(cut):  # measured: mapping a convolution's weights is slower than a loop
         return None
-    chunk = max(1, budget // max(1, 3 * max(map(_size, cut.suffix.run.graph.nodes))))
+    chunk = min(budget, _NEAR) // max(1, 3 * max(map(_size, cut.suffix.run.graph.nodes)))
+    if chunk < 2:
+        return None
     two = {name: tensor[:2] for name, tensor in draws.items()}
     try:
         with _no_slow_rules(), torch.no_grad():

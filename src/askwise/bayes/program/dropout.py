@@ -14,11 +14,13 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from askwise.bayes.program.known import Memory
 from askwise.bayes.program.trace import DropoutCall, call, predicting, tensors_of
 from askwise.errors import InputError
 from askwise.seeding import generator
 
 _IN_PLACE, _FUNCTIONAL = torch.ops.aten.bernoulli_.float, torch.ops.aten.bernoulli.p
+_CALLS = Memory()
 _REFUSED_MODULES = (nn.AlphaDropout, nn.FeatureAlphaDropout)
 _REFUSED_FUNCTIONS = (
     nn.functional.alpha_dropout,
@@ -84,6 +86,11 @@ def masked(dropouts: tuple[DropoutCall, ...], masks: Mapping[str, Tensor], items
 
 def find(network: nn.Module, example: Tensor) -> tuple[DropoutCall, ...]:
     """Every dropout call of the network on inputs like `example` (one or more items)."""
+    of_items = (tuple(example.shape[1:]), example.dtype, str(example.device))
+    return _CALLS.recall(network, of_items, find=lambda: _find(network, example))
+
+
+def _find(network: nn.Module, example: Tensor) -> tuple[DropoutCall, ...]:
     for name, module in network.named_modules():
         if isinstance(module, _REFUSED_MODULES):
             kind = type(module).__name__

@@ -172,8 +172,11 @@ def shards(
     count = fitted.posterior.distinct(draws)
     program, drawn = _program(fitted, item, count, seed)
     engine = _engine(engine, item, program, whole=reduction.whole)
-    block = _block(program, _chunks(drawn(range(1)), count))
-    size = shard_size(len(rows), item, block=block, turns=_TURNS * engine.workers)
+    # Few items that take long are shared out evenly, though each worker then makes the draws for itself.
+    even = program.batch * math.ceil(len(rows) / (program.batch * engine.workers))
+    block = min(_block(program, _chunks(drawn(range(1)), count)), even)
+    worth = _WORTH if program.light else 1
+    size = shard_size(len(rows), item, block=block, turns=_TURNS * engine.workers, worth=worth)
     spans = [[at, min(at + size, len(rows))] for at in range(0, len(rows), size)]
     work = working(
         fitted, item, reduction, lambda span: Fetched(read(rows, *span), span[0]), draws=draws, seed=seed
@@ -219,11 +222,14 @@ def working(
     return make
 
 
-def shard_size(count: int, item: Tensor, *, block: int, turns: int) -> int:
-    """How many items go to a worker at a time: full blocks, about `turns` shards, and not too many bytes."""
+def shard_size(count: int, item: Tensor, *, block: int, turns: int, worth: int = _WORTH) -> int:
+    """How many items go to a worker at a time: full blocks, about `turns` shards, and not too many bytes.
+
+    Fewer small items than `worth` are not worth a process.
+    """
     fair = math.ceil(count / (turns * block)) * block  # some turns each: all workers end together
     fit = max(1, _BYTES // max(1, item.numel() * item.element_size() * block)) * block
-    least = _WORTH if block >= BATCH else block
+    least = worth if block >= BATCH else block
     return max(block, min(max(fair, least), _ITEMS, fit))
 
 
@@ -285,15 +291,16 @@ def _slabs(outputs: Tensor, axis: int | None) -> Iterator[tuple[slice, Tensor, b
 def _program(fitted: Fitted, item: Tensor, draws: int, seed: int) -> tuple[Program, Callable[[range], Draws]]:
     """The program for items like this one, built once per model, and the maker of its draws."""
     network, posterior = fitted.network, fitted.posterior
-    outputs_of(network, item)
-    dropouts = dropout.find(network, item) if posterior.dropout else ()
-
-    def make(numbers: range) -> Draws:
-        made = posterior.draw(network, fitted.state, numbers=numbers, seed=seed, dropouts=dropouts)
-        return {name: tensor.to(item.device) for name, tensor in made.items()}
-
     key = (tuple(item.shape), item.dtype, draws)
     with torch_alone():
+        if key not in fitted.programs:
+            outputs_of(network, item)
+        dropouts = dropout.find(network, item) if posterior.dropout else ()
+
+        def make(numbers: range) -> Draws:
+            made = posterior.draw(network, fitted.state, numbers=numbers, seed=seed, dropouts=dropouts)
+            return {name: tensor.to(item.device) for name, tensor in made.items()}
+
         if key not in fitted.programs:
             fitted.programs[key] = build(network, item, make(range(2)), dropouts=dropouts, count=draws)
     return fitted.programs[key], make
