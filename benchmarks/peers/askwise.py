@@ -1,40 +1,42 @@
 """Askwise itself, by its public names."""
 
-import copy
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 
 import torch
 from torch import Tensor, nn
 
 import askwise as aw
-from askwise.bayes.posteriors import home
-from peers.common import bald, rows
+from peers.common import bald, early_dropout, encoder, rows
 from peers.generated import Generated
 
 _POSTERIORS = {
     "mc_dropout": aw.mc_dropout(),
     "bnn1": aw.bbb(last=1),
     "all_bayesian": aw.bbb(all=True),
+    "early_dropout": aw.mc_dropout(),
+    "encoder": aw.mc_dropout(),
 }
-_STAND_STILL = aw.Training(epochs=1, lr=1e-12)  # a fit that leaves the weights everybody begins with
+_NETWORKS = {"early_dropout": early_dropout, "encoder": encoder}
+_STAND_STILL = aw.Training(epochs=1, min_steps=1, lr=1e-12)  # leaves the weights everybody begins with
 _WIDTH, _HUGE_WIDTH = 512, 16
 
 
 @lru_cache
-def _fitted(posterior: str) -> aw.Fitted:
+def _fitted(posterior: str, file: str) -> aw.Fitted:
+    few = rows(file, 64), torch.arange(64) % 10
     torch.manual_seed(0)
-    few = torch.rand(64, 1, 28, 28), torch.arange(64) % 10
-    torch.manual_seed(0)
-    return aw.fit(aw.nets.gal_cnn(), few, posterior=_POSTERIORS[posterior], training=_STAND_STILL)
+    network = _NETWORKS.get(posterior, aw.nets.gal_cnn)()
+    return aw.fit(network, few, posterior=_POSTERIORS[posterior], training=_STAND_STILL)
 
 
 def score(*, posterior: str, file: str, n: int, draws: int, new_model: bool = False) -> Callable[[], Tensor]:
-    """BALD of a pool; a new model has no program yet and makes one, as after every training."""
-    fitted, x = _fitted(posterior), rows(file, n)
+    """BALD of a pool; a new model of a known network has no program yet, as after every training."""
+    fitted, x = _fitted(posterior, file), rows(file, n)
     if new_model:
-        return lambda: aw.score_pool(copy.copy(fitted), x, "bald", draws=draws)
+        return lambda: aw.score_pool(replace(fitted, programs={}), x, "bald", draws=draws)
     return lambda: aw.score_pool(fitted, x, "bald", draws=draws)
 
 
@@ -44,7 +46,7 @@ def train(*, file: str, n: int, epochs: int, batch: int) -> Callable[[], dict]:
     network = aw.nets.gal_cnn()
 
     def run() -> dict:
-        training = aw.Training(epochs=epochs, batch_size=batch)
+        training = aw.Training(epochs=epochs, min_steps=1, batch_size=batch)
         fitted = aw.fit(network, data, posterior=aw.mc_dropout(), training=training)
         return {"loss": fitted.history[-1]["loss"]}
 
@@ -54,7 +56,10 @@ def train(*, file: str, n: int, epochs: int, batch: int) -> Callable[[], dict]:
 def train_small(*, n: int, epochs: int, batch: int) -> Callable[[], dict]:
     """Fit a small dense network on vectors."""
     data = torch.rand(n, 64, generator=torch.Generator().manual_seed(0)), torch.arange(n) % 10
-    network, training = aw.nets.mlp(64, 10, hidden=(64,)), aw.Training(epochs=epochs, batch_size=batch)
+    network, training = (
+        aw.nets.mlp(64, 10, hidden=(64,)),
+        aw.Training(epochs=epochs, min_steps=1, batch_size=batch),
+    )
     return lambda: {
         "loss": aw.fit(network, data, posterior=aw.point(), training=training).history[-1]["loss"]
     }
@@ -76,7 +81,7 @@ def live_round(*, n: int, labels: int, classes: int, draws: int, picks: int, dra
     head = nn.Sequential(nn.Linear(_WIDTH, classes))
 
     def run() -> dict:
-        training = aw.Training(epochs=50, lr=1e-3)
+        training = aw.Training(epochs=50, min_steps=1, lr=1e-3)
         fitted = aw.fit(head, data, posterior=aw.bbb(last=1), training=training)
         scores = aw.score_pool(fitted, pool, "bald", draws=draws, draw=draw)
         return {"picks": aw.select("top_k", scores=scores, count=picks).tolist()}
@@ -101,9 +106,7 @@ def brute_force(*, n: int, draws: int, picks: int) -> Callable[[], dict]:
     fitted, pool = _head(), Generated(n, _HUGE_WIDTH)
 
     def run() -> dict:
-        drawn = home(fitted.posterior).draw(
-            fitted.network, fitted.posterior, fitted.state, numbers=range(draws), seed=0, sites=()
-        )
+        drawn = fitted.posterior.draw(fitted.network, fitted.state, numbers=range(draws), seed=0, dropouts=())
         weight, bias = drawn["0.weight"].double(), fitted.network[0].bias.detach().double()
         found = []
         for start in range(0, n, 50_000):
@@ -121,7 +124,7 @@ def _head() -> aw.Fitted:
     torch.manual_seed(0)
     few = torch.randn(64, _HUGE_WIDTH), torch.arange(64) % 10
     network = nn.Sequential(nn.Linear(_HUGE_WIDTH, 10))
-    return aw.fit(network, few, posterior=aw.bbb(last=1), training=aw.Training(epochs=5))
+    return aw.fit(network, few, posterior=aw.bbb(last=1), training=aw.Training(epochs=5, min_steps=1))
 
 
 TASKS = {

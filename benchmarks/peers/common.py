@@ -37,6 +37,35 @@ def gal_cnn() -> nn.Sequential:
     )
 
 
+def early_dropout() -> nn.Sequential:
+    """The same with another dropout behind the first convolution: little is left to compute once."""
+    network = gal_cnn()
+    layers = list(network.named_children())
+    layers.insert(2, ("dropout0", nn.Dropout(0.25)))
+    return nn.Sequential(OrderedDict(layers))
+
+
+class Encoder(nn.Module):
+    """A transformer of MiniLM's size (six layers of 384) with dropout in all of them."""
+
+    def __init__(self, words: int = 1_000, width: int = 384, layers: int = 6) -> None:
+        super().__init__()
+        layer = nn.TransformerEncoderLayer(width, 12, 4 * width, dropout=0.1, batch_first=True)
+        self.embed = nn.Embedding(words, width)
+        self.layers = nn.TransformerEncoder(layer, layers, enable_nested_tensor=False)
+        self.out = nn.Linear(width, 10)
+
+    def forward(self, words: Tensor) -> Tensor:
+        """Logits of sentences, given as the numbers of their words [n, L]."""
+        return self.out(self.layers(self.embed(words)).mean(dim=1))
+
+
+def encoder() -> Encoder:
+    """The transformer with the weights everybody begins with."""
+    torch.manual_seed(0)
+    return Encoder()
+
+
 def bald(log_probs: Tensor) -> Tensor:
     """BALD of log-probabilities [N, T, C], as its paper writes it."""
     mean = log_probs.logsumexp(1) - math.log(log_probs.shape[1])

@@ -6,13 +6,17 @@ import torch
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 
-from peers.common import STD, gal_cnn, passes, rows
+from peers.common import STD, early_dropout, encoder, gal_cnn, passes, rows
 
 
-def mc_dropout(*, file: str, n: int, draws: int) -> Callable[[], Tensor]:
+def _dropout(make: Callable[[], nn.Module]) -> Callable[..., Callable[[], Tensor]]:
     """Dropout on, T passes."""
-    network, x = gal_cnn().train(), rows(file, n)
-    return lambda: passes(network, x, draws, lambda: None)
+
+    def prepared(*, file: str, n: int, draws: int) -> Callable[[], Tensor]:
+        network, x = make().train(), rows(file, n)
+        return lambda: passes(network, x, draws, lambda: None)
+
+    return prepared
 
 
 def bnn1(*, file: str, n: int, draws: int) -> Callable[[], Tensor]:
@@ -66,7 +70,9 @@ def _loop(make: Callable[[], nn.Module], x: Tensor, epochs: int, batch: int) -> 
 
 
 TASKS = {
-    "mc_dropout": mc_dropout,
+    "mc_dropout": _dropout(gal_cnn),
+    "early_dropout": _dropout(early_dropout),
+    "encoder": _dropout(encoder),
     "bnn1": bnn1,
     "all_bayesian": all_bayesian,
     "train": train,

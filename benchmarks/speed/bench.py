@@ -54,12 +54,18 @@ class Bench:
     def images(self) -> str:
         """A file of generated images, as many as the largest pool."""
         sizes = self.sizes
-        most = max(*sizes.pools, sizes.n, sizes.peer_n, sizes.all_n, sizes.train_n)
+        most = max(*sizes.pools, *sizes.all_n, sizes.n, sizes.peer_n, sizes.few_n, sizes.train_n)
 
         def make() -> Tensor:
             return torch.rand(most, 1, 28, 28, generator=torch.Generator().manual_seed(0))
 
         return self.file("images", make)
+
+    def sentences(self) -> str:
+        """A file of generated sentences: the numbers of 32 words each."""
+        rng = torch.Generator().manual_seed(0)
+        count = max(64, self.sizes.sentences)
+        return self.file("sentences", lambda: torch.randint(0, 1_000, (count, 32), generator=rng))
 
     def file(self, name: str, make: Callable[[], Tensor]) -> str:
         """The .npy file of that name, made on first use."""

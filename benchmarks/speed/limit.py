@@ -38,6 +38,17 @@ def masked_suffix(draws: int) -> float:
     return CONV1 + CONV2 + DENSE1 + draws * (0.25 * 0.5 * DENSE1 + 0.5 * DENSE2)
 
 
+def early_mask(draws: int) -> float:
+    """MFLOP per image where the first convolution alone is computed once."""
+    return CONV1 + draws * (PASS - CONV1)
+
+
+def encoder_passes(draws: int, *, length: int = 32, width: int = 384, layers: int = 6) -> float:
+    """MFLOP per sentence of T passes through a transformer: projections, feed-forward, attention."""
+    layer = 2 * length * (4 * width**2 + 8 * width**2) + 4 * length**2 * width
+    return draws * layers * layer / MEGA
+
+
 def last_layer(draws: int) -> float:
     """MFLOP per image of BNN-1: all but the last layer once."""
     return CONV1 + CONV2 + DENSE1 + draws * DENSE2

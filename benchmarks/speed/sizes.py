@@ -1,4 +1,4 @@
-"""How much is measured: the full form of the issue, a short one, and a trial of the code alone."""
+"""How much is measured: the full form, a short one, and a trial of the code alone."""
 
 from dataclasses import dataclass
 
@@ -11,8 +11,14 @@ class Sizes:
     peer_n: int = 1_000
     draws: int = 100
     many_draws: int = 1_000
-    all_n: int = 2_000
-    """Items of the all-Bayesian CNN, where askwise too runs T whole passes."""
+    few_n: int = 2_000
+    """What most papers score each round."""
+    round_n: int = 500
+    """Where the fixed cost of a new model shows."""
+    all_n: tuple[int, ...] = (256, 2_000)
+    """Items of networks where askwise too runs whole convolutions for every draw."""
+    sentences: int = 128
+    encoder_draws: int = 20
     pools: tuple[int, ...] = (1_000, 10_000, 60_000)
     draw_counts: tuple[int, ...] = (10, 100, 1_000)
     huge: int = 10_000_000
@@ -35,7 +41,9 @@ FORMS = {
     "short": Sizes(
         n=2_000,
         peer_n=64,
-        all_n=256,
+        few_n=1_000,
+        all_n=(128, 256),
+        sentences=16,
         pools=(500, 2_000, 4_000),
         draw_counts=(10, 100, 300),
         huge=500_000,
@@ -50,7 +58,11 @@ FORMS = {
         peer_n=16,
         draws=10,
         many_draws=20,
-        all_n=16,
+        few_n=64,
+        round_n=32,
+        all_n=(16, 32),
+        sentences=4,
+        encoder_draws=2,
         pools=(64, 128, 256),
         draw_counts=(2, 5, 10),
         huge=20_000,

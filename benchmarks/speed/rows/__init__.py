@@ -8,8 +8,11 @@ from speed.rows import batchbald, huge, live_round, scaling, scoring, startup, t
 
 ROWS: dict[str, Callable[[Bench], Finding]] = {
     "mc_dropout": scoring.mc_dropout,
+    "few": scoring.few,
     "bnn1": scoring.bnn1,
     "all_bayesian": scoring.all_bayesian,
+    "early_dropout": scoring.early_dropout,
+    "encoder": scoring.encoder,
     "scaling": scaling.measure,
     "huge": huge.measure,
     "training": training.measure,

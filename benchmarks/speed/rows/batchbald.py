@@ -60,7 +60,7 @@ def _entries(bench: Bench, file: str) -> list[Entry]:
 def _lines(bench: Bench, case: str, found: Contest) -> list[Line]:
     what = f"BatchBALD, {case}, K = {DRAWS}, {bench.sizes.picks} picks, N = {bench.sizes.n:,}"
     rivals = [(REDUX, "redux", GOALS[case]), (SKACTIVEML, "skactiveml", None)]
-    rivals.append((SKACTIVEML_DEFAULT, "skactiveml_default", None))
+    rivals.append((SKACTIVEML_DEFAULT, "skactiveml_default", 1.0))
     return [
         faster(found, OURS, rival, key=f"batchbald.{case}.{key}", what=f"{what}: {rival}", goal=goal)
         for rival, key, goal in rivals

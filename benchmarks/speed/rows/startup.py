@@ -11,13 +11,20 @@ from speed.line import Line, of_spread
 from speed.spread import Spread, spread
 
 _TIMES = 5
+_FIRST = """
+import torch, askwise as aw
+x, y = torch.rand(100, 1, 28, 28), torch.arange(100) % 10
+fitted = aw.fit(aw.nets.gal_cnn(), (x[:10], y[:10]), posterior="mc_dropout", training=aw.Training(epochs=1, min_steps=1))
+aw.score_pool(fitted, x, "bald", draws=100)
+"""
 
 
 def measure(bench: Bench) -> Finding:
-    """`askwise --help` and `import askwise`, in new processes, in turn."""
+    """`askwise --help`, `import askwise` and a first score, in new processes, in turn."""
     commands = {
         "help": [str(Path(sys.executable).parent / "askwise"), "--help"],
         "import": [sys.executable, "-c", "import askwise"],
+        "first score": [sys.executable, "-c", _FIRST],
         "python": [sys.executable, "-c", "pass"],
     }
     for command in commands.values():  # what is on disk is read once before
@@ -31,6 +38,12 @@ def measure(bench: Bench) -> Finding:
         _line("startup.help", "`askwise --help`", spreads["help"], goal=0.5),
         _line("startup.help.aim", "`askwise --help`", spreads["help"], goal=0.2, aim=True),
         _line("startup.import", "`import askwise`", spreads["import"]),
+        _line(
+            "startup.first",
+            "from the import to the first score of 100 images",
+            spreads["first score"],
+            goal=2,
+        ),
     ]
     return Finding(lines, found)
 
