@@ -50,7 +50,7 @@ def many_threads(path, count: int, **changes) -> dict:
                     run.tell({question.id: TRUTH[question.id]}, key="page")
 
         def look() -> None:
-            while not over.wait(0.01):
+            while not over.wait(0.05):
                 assert run.status().counts.items == 40
                 if run.rounds():
                     assert run.predict(INPUTS).mean.shape == (20, 3)
