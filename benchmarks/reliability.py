@@ -1,68 +1,108 @@
 """What may never happen, tried: runs the long proofs and the speed of a large store, writes results/reliability.md.
 
-    OMP_NUM_THREADS=1 .venv/bin/python benchmarks/reliability.py [--only threads,flips] [--speed]
+    OMP_NUM_THREADS=1 .venv/bin/python benchmarks/reliability.py [--only threads,flips,speed] [--tables]
 
-A proof is a slow test with a control beside it that must fail; each prints one line with its counts.
+A proof is some slow tests with a control beside them that must fail; each counts what it has tried.
 """
 
 import argparse
 import json
 import os
-import re
-import subprocess
-import sys
+import shlex
 import tempfile
 import time
+from collections import Counter
 from datetime import date
 from pathlib import Path
+from typing import Any
+
+import pytest
+from provenance import commit
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "results" / "reliability.md"
-KEPT = ROOT / "results" / "reliability.json"
+KEPT = ROOT / "results" / "reliability.jsonl"
+SPEED = ROOT / "results" / "reliability.json"
 
 PROOFS = {
     "threads": (
-        "ask, tell, predict, status from 8 threads",
-        "tests/loop/test_threads.py",
-        "every thread may act",
-    ),
-    "kills": (
-        "kill -9 at every write and at random",
-        "tests/loop/test_resume.py -k killed",
-        "a store that forgets",
-    ),
-    "disk full": ("no space at the i-th write, for every i", "tests/loop/test_resume.py -k full", ""),
-    "power cuts": ("simulated power cuts", "tests/store/test_power_cut.py", "synchronous=NORMAL, FULL, OFF"),
-    "flips": (
-        "bit flips and cut files",
-        "tests/store/test_care.py -k flipped",
-        "the same flips without sums",
+        "ask, tell, predict, status from 8 threads: the facts of one thread",
+        ["tests/loop/test_threads.py"],
+        "every thread may act; draws do not wait for a trace",
     ),
     "answerers": (
-        "20 answerers x 5,000 items, trainer killed ten times",
-        "tests/store/test_answerers.py",
+        "20 answerers x 5,000 items, double submits, abandoned leases, trainer killed ten times",
+        ["tests/store/test_answerers.py", "-k", "twenty"],
         "check-then-act",
     ),
-    "server": ("PostgreSQL killed 50 times amid answers", "tests/store/test_postgres.py -k lost", ""),
+    "server": (
+        "PostgreSQL killed (-9, all its processes) amid answers, every one replayed",
+        ["tests/store/test_postgres.py", "-k", "lost"],
+        "synchronous_commit=off",
+    ),
+    "power cuts": (
+        "power cuts on a simulated disk: answers, leases, checkpoints, added items",
+        ["tests/loop/test_power_cut.py"],
+        "synchronous=NORMAL, FULL, OFF; checkpoints without fsync",
+    ),
+    "flips": (
+        "bit flips and cut files: database, its journal, checkpoints, features, shards, added items",
+        ["tests/store/test_care.py", "tests/loop/test_damaged.py", "tests/engine/test_engine_journal.py"],
+        "the same files read without sums",
+    ),
+    "disk full": (
+        "no space: at every write of a run, at every write of SQLite, on a small disk of every size",
+        ["tests/loop/test_resume.py", "tests/loop/test_small_disk.py", "-k", "full"],
+        "a store that ignores the error",
+    ),
+    "kills": (
+        "kill -9 of trainer and answerers, at every write and at random",
+        ["tests/loop/test_resume.py", "tests/store/test_answerers.py", "-k", "killed and not twenty"],
+        "a store that forgets",
+    ),
 }
 
 
-def prove(name: str) -> dict[str, object]:
-    """The lines that the proof's tests printed, and whether all of them passed."""
-    _, what, _ = PROOFS[name]
-    slow = [] if name == "power cuts" else ["-m", "slow"]
-    command = [sys.executable, "-m", "pytest", "-q", "-s", *slow, *what.split()]
-    started = time.perf_counter()
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    lines = [
-        line for line in run.stdout.splitlines() if re.search(r"\d", line) and not line.startswith((".", "="))
-    ]
-    return {
-        "said": [line for line in lines if "passed" not in line and "deselected" not in line],
-        "passed": run.returncode == 0,
-        "seconds": round(time.perf_counter() - started),
-        "command": f"pytest -s {' '.join([*slow, what])}",
-    }
+class Keep:
+    """Appends what each test counted to a file, and leaves out the tests that are there already."""
+
+    def __init__(self, proof: str) -> None:
+        self._proof = proof
+        self._done = {one["test"] for one in kept() if one["proof"] == proof and one["passed"]}
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        rest = [item for item in items if item.nodeid not in self._done]
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid in self._done])
+        items[:] = rest
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call" or report.failed:
+            one = {
+                "proof": self._proof,
+                "test": report.nodeid,
+                "commit": commit(),
+                "date": date.today().isoformat(),
+                "seconds": round(report.duration, 1),
+                "passed": report.passed,
+                "counts": dict(report.user_properties),
+            }
+            if not report.passed:
+                one["said"] = str(report.longrepr)[-500:]
+            with KEPT.open("a") as file:
+                file.write(json.dumps(one) + "\n")
+
+
+def kept() -> list[dict[str, Any]]:
+    """Every line kept so far; the last one of a test holds."""
+    lines = [json.loads(line) for line in KEPT.read_text().splitlines()] if KEPT.exists() else []
+    return list({(one["proof"], one["test"]): one for one in lines}.values())
+
+
+def prove(name: str) -> None:
+    """Run the tests of a proof that have not passed yet."""
+    what = PROOFS[name][1]
+    pytest.main(["-q", "-m", "slow", "-p", "no:cacheprovider", *what], plugins=[Keep(name)])
 
 
 def speed(items: int, answers: int) -> dict[str, object]:
@@ -114,14 +154,14 @@ def speed(items: int, answers: int) -> dict[str, object]:
         store.append([Round(number=1, seen=store.revision - 100, labels=answers - 100, **metrics)])
         ledger = Ledger(store)
         timed("the ledger folded when a run is opened", ledger.refresh)
-        rounds = store.facts(Round)
+        last = store.last(Round)
 
         def step() -> None:
             number = answers + step.count
             step.count += 1
             store.answer([answer(number)])
             ledger.refresh()
-            count_items(store, rounds, ledger=ledger)
+            count_items(store, last, ledger=ledger)
 
         step.count = 0
         timed("a step: an answer stored, counted, decided on", lambda: [step() for _ in range(200)], 200)
@@ -134,30 +174,37 @@ def speed(items: int, answers: int) -> dict[str, object]:
     return found
 
 
-def page(kept: dict[str, object]) -> str:
+def page(speeds: dict[str, Any]) -> str:
     lines = [
         "# What may never happen, tried",
         "",
-        "Made by `benchmarks/reliability.py`; controls must fail, and are run by `make test`; where none is named there is none yet.",
+        "Made by `benchmarks/reliability.py` from `results/reliability.jsonl`, to which every test of a proof "
+        "adds a line; stopped anywhere, it goes on. A control must fail; it is a test beside the proof, run by "
+        "`make test`. Seeds are the numbers in the names of the tests.",
         "",
-        "| proof | what came of it | control | passed | seconds | command |",
-        "|---|---|---|---|---|---|",
+        "| proof | counted | went wrong | control | tests | seconds | commit | command |",
+        "|---|---|---|---|---|---|---|---|",
     ]
-    for name, (what, _, control) in PROOFS.items():
-        one = kept["proofs"].get(name)
-        if one is None:
-            lines.append(f"| {what} | not run yet | {control} | | | |")
-            continue
-        said = "<br>".join(one["said"]) or "no line printed"
-        passed = "yes" if one["passed"] else "**no**"
-        lines.append(f"| {what} | {said} | {control} | {passed} | {one['seconds']} | `{one['command']}` |")
-    if kept.get("speed"):
-        lines += ["", "## A large store", "", f"{kept['sizes']}, without fsyncs ({kept['machine']}).", ""]
+    for name, (what, tests, control) in PROOFS.items():
+        found = [one for one in kept() if one["proof"] == name]
+        counts: Counter[str] = Counter()
+        for one in found:
+            counts.update({key: int(value) for key, value in one["counts"].items()})
+        said = "<br>".join(f"{value:,} {key}" for key, value in counts.items()) or "not run yet"
+        failed = [one for one in found if not one["passed"]]
+        wrong = "; ".join(one["test"] for one in failed) if failed else "nothing" if found else ""
+        commits = ", ".join(sorted({one["commit"][:9] for one in found}))
+        seconds = sum(one["seconds"] for one in found)
+        command = f"`pytest -m slow {shlex.join(tests)}`"
+        row = [what, said, wrong, control, str(len(found)), f"{seconds:,.0f}", commits, command]
+        lines.append(f"| {' | '.join(row)} |")
+    if speeds:
+        lines += ["", "## A large store", "", f"{speeds['sizes']}, without fsyncs ({speeds['machine']}).", ""]
         lines += ["| what | seconds | of the processor |", "|---|---|---|"]
-        for what, seconds in kept["speed"].items():
+        for what, seconds in speeds["speed"].items():
             if what != "megabytes":
                 lines.append(f"| {what} | {seconds[0]:.4f} | {seconds[1]:.4f} |")
-        lines += ["", f"The file has {kept['speed']['megabytes']:.0f} MB."]
+        lines += ["", f"The file has {speeds['speed']['megabytes']:.0f} MB."]
     return "\n".join([*lines, ""])
 
 
@@ -166,19 +213,22 @@ def main() -> None:
     parser.add_argument("--only", default="", help=f"some of: {', '.join(PROOFS)}; or speed")
     parser.add_argument("--items", type=int, default=1_000_000)
     parser.add_argument("--answers", type=int, default=100_000)
+    parser.add_argument("--tables", action="store_true", help="write the page and run nothing")
     given = parser.parse_args()
     chosen = [name.strip() for name in given.only.split(",") if name.strip()] or [*PROOFS, "speed"]
-    kept = json.loads(KEPT.read_text()) if KEPT.exists() else {"proofs": {}}
-    for name in chosen:
+    for name in [] if given.tables else chosen:
         if name == "speed":
-            kept["speed"] = speed(given.items, given.answers)
-            kept["sizes"] = f"{given.items:,} items and {given.answers:,} answers"
-            kept["machine"] = f"{os.cpu_count()} cores, {date.today().isoformat()}"
+            sizes = {
+                "sizes": f"{given.items:,} items and {given.answers:,} answers",
+                "machine": f"{os.cpu_count()} cores, {date.today().isoformat()}, commit {commit()[:9]}",
+            }
+            SPEED.write_text(
+                json.dumps({"speed": speed(given.items, given.answers), **sizes}, indent=1) + "\n"
+            )
         else:
-            kept["proofs"][name] = prove(name)
-            print(name, kept["proofs"][name], flush=True)
-        KEPT.write_text(json.dumps(kept, indent=1) + "\n")
-        PAGE.write_text(page(kept))
+            prove(name)
+        PAGE.write_text(page(json.loads(SPEED.read_text()) if SPEED.exists() else {}))
+    PAGE.write_text(page(json.loads(SPEED.read_text()) if SPEED.exists() else {}))
 
 
 if __name__ == "__main__":

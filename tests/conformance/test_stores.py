@@ -21,17 +21,20 @@ from askwise.store.facts import (
     Encoded,
     Group,
     Item,
+    Listed,
     Planned,
     Policy,
     Quarantine,
     Question,
     Resolution,
+    Restored,
     Role,
     Round,
     Segment,
     Snapshot,
 )
 from askwise.store.labels import Mask, Numbers, Tags
+from askwise.store.ledger import Ledger
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgresql"])
@@ -74,6 +77,7 @@ ROUND = Round(
 EVERY_FACT = [
     Item(id="a"),
     Item(id="ü\n<script>"),
+    Listed(sha256="ab", count=2),
     Group(id="a", group="patient 1"),
     Quarantine(id="a", reason="empty"),
     Quarantine(id="a", reason=None),
@@ -97,6 +101,7 @@ EVERY_FACT = [
     Snapshot(round=1, seen=3, count=2, sha256="cd"),
     Encoded(round=1, encoder="ef", count=1000, sha256="01"),
     ROUND,
+    Restored(round=1, weights="cd", checkpoint="model-2"),
     Asked(round=1, turn=1, scored=10, picks=2, scores="ef", seconds={}),
     Attempt(certificate="c", number=1, seen=9, claim={"accuracy": 0.9}, result={"passed": False}),
     Certificate(certificate="c", attempt=2, statement={"accuracy": 0.9}),
@@ -219,6 +224,44 @@ def test_places_follow_every_fact_and_the_policy(store):
         (Resolution, 3),
     ]
     assert (list(late), store.touched(store.revision)) == (["b"], {})
+
+
+def test_places_follow_what_becomes_of_classes(store):
+    store.append([ClassEdit(edit="add", number=number, name=str(number)) for number in range(4)])
+    store.append([Item(id=name) for name in "abcd"])
+    store.answer([label(name, "1", number) for number, name in enumerate("abcd")])
+    store.append([ClassEdit(edit="merge", number=0, into=(1,))])
+    assert store.places() == Places(labelled=4)
+    store.append(
+        [ClassEdit(edit="split", number=2, into=(1, 3)), ClassEdit(edit="rename", number=1, name="x")]
+    )
+    assert store.places() == Places(labelled=3)
+    store.append([ClassEdit(edit="retire", number=3)])
+    assert store.places() == Places(labelled=2)
+    store.answer([label("c", "2", 0), label("d", "2", 3)])
+    assert store.places() == Places(labelled=3)
+    assert Ledger(store).labels == {"a": 1, "b": 1, "c": 1}
+    assert Ledger(store).places() == store.places()
+
+
+def test_a_tie_of_the_majority_is_given_to_one_more_annotator(store):
+    store.append([Policy(policy="majority"), *(Item(id=name) for name in "ab")])
+    [asked] = ask(store, "a", needed=2)
+    for number, name in enumerate(["ann", "ben"]):
+        assert store.lease(name, seconds=60).question == asked
+        store.answer([label("a", "1", number, question=asked.question, annotator=name)])
+    assert store.lease("ann", seconds=60) is None  # who has answered already is no third opinion
+    assert store.lease("eve", seconds=60).question == asked
+    store.answer([label("a", "1", 1, question=asked.question, annotator="eve")])
+    assert (Ledger(store).labels, store.places()) == ({"a": 1}, Places(labelled=1))
+    assert store.lease("dan", seconds=60) is None
+
+
+def test_the_last_fact_of_a_kind_is_found_without_the_others(store):
+    assert store.last(Item) is None
+    store.append([Item(id="a"), Item(id="b"), Group(id="a", group="g")])
+    assert store.last(Item) == store.facts(Item)[-1]
+    assert store.last(Round) is None
 
 
 def test_a_fact_on_condition_is_refused_when_anything_came_between(store):

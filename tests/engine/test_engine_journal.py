@@ -115,7 +115,7 @@ def test_shards_are_taken_as_they_are_needed_also_where_they_are_known(tmp_path)
     results.close()
 
 
-def test_every_flipped_bit_costs_work_and_no_result(tmp_path):
+def test_every_flipped_bit_costs_work_and_no_result(tmp_path, record_property):
     """One bit of every byte; each time the result is right, and something had to be computed again."""
     whole = begun(tmp_path, stop=2).read_bytes()
     rng = random.Random(0)
@@ -127,9 +127,10 @@ def test_every_flipped_bit_costs_work_and_no_result(tmp_path):
         found, computed = again(tmp_path)
         assert found == EXPECTED
         assert computed in ([0, 2, 3, 4, 5], [1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5])
+    record_property("shards: flipped bits, the same result", len(whole))
 
 
-def test_every_truncation_costs_work_and_no_result(tmp_path):
+def test_every_truncation_costs_work_and_no_result(tmp_path, record_property):
     whole = begun(tmp_path, stop=2).read_bytes()
     for length in range(len(whole)):
         tmp_path.mkdir(exist_ok=True)  # the folder goes with a finished job
@@ -137,6 +138,7 @@ def test_every_truncation_costs_work_and_no_result(tmp_path):
         found, computed = again(tmp_path)
         assert found == EXPECTED
         assert computed == ([0] if length < len(whole) // 2 else []) + [1, 2, 3, 4, 5]
+    record_property("shards: cut files, the same result", len(whole))
 
 
 def test_a_reader_that_does_not_check_returns_wrong_numbers(tmp_path):

@@ -2,12 +2,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from askwise.store.contract import Places
-from askwise.store.facts import Answer, Item, Policy, Quarantine, Question, Resolution
+from askwise.store.facts import Answer, ClassEdit, Item, Policy, Quarantine, Question, Resolution
 from askwise.store.ledger import Ledger
 from askwise.store.memory import MemoryStore
 
 IDS = [f"item-{number}" for number in range(6)]
 KINDS = ["ask", "check", "label", "other", "skip", "retract", "bad", "good", "resolve", "majority", "latest"]
+KINDS += ["merge", "split", "retire"]
 EVENTS = st.lists(
     st.tuples(st.sampled_from(IDS), st.sampled_from(KINDS), st.sampled_from(["ann", "ben"])), max_size=40
 )
@@ -23,6 +24,12 @@ def fact(name: str, event: str, who: str, number: int):
             return Answer(id=name, key=str(number), verdict=event, annotator=who)
         case "majority" | "latest":
             return Policy(policy=event)
+        case "merge":
+            return ClassEdit(edit="merge", number=1, into=(0,))
+        case "split":
+            return ClassEdit(edit="split", number=0, into=(2, 3))
+        case "retire":
+            return ClassEdit(edit="retire", number=2)
         case "resolve":
             return Resolution(id=name, verdict="label", label=2)
     return Answer(id=name, key=str(number), verdict="label", label=int(event == "other"), annotator=who)

@@ -14,6 +14,7 @@ from askwise.bayes.posteriors import Posterior, as_posterior
 from askwise.bayes.program.trace import outputs_of
 from askwise.bayes.reset import reset
 from askwise.errors import InputError, choose
+from askwise.seeding import torch_alone
 from askwise.tasks import Task, named
 from askwise.train import Examples, Training, as_training, examples
 from askwise.train.progress import Follow
@@ -78,8 +79,10 @@ def _start(network: nn.Module, start: Fitted | str, config: Posterior, seed: int
             raise InputError(
                 f"cannot go on from {start.posterior.name} with {config.name}; use start='given'"
             )
-        return copy.deepcopy(start.network), start.state
-    own = copy.deepcopy(network)
+        with torch_alone():  # somebody may be predicting with it
+            return copy.deepcopy(start.network), start.state
+    with torch_alone():
+        own = copy.deepcopy(network)
     if choose("start", start, ("given", "scratch")) == "scratch":
         reset(own, seed)
     return own, {}

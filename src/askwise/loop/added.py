@@ -5,6 +5,7 @@ import json
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,8 @@ def keep_added(store: Store, pool: Pool, ids: Sequence[str]) -> None:
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir()
         good = _write(draft / _ITEMS, pool, ids)
-        record = {"ids": good, "sha256": _digest(draft / _ITEMS)}
+        record: dict[str, Any] = {"ids": good, "sha256": _digest(draft / _ITEMS)}
+        record["sum"] = _sum(record)
         (draft / _IDS).write_text(json.dumps(record), encoding="utf-8")
         for path in (draft / _ITEMS, draft / _IDS, draft):
             sync(path)
@@ -46,9 +48,11 @@ def added(store: Store) -> Iterator[Pool]:
     for part in _parts(home):
         try:
             record = json.loads((part / _IDS).read_bytes())
-            ids, wanted = record["ids"], record["sha256"]
+            ids, wanted, known = record["ids"], record["sha256"], record["sum"]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise CorruptError(f"{part / _IDS} is damaged; restore it from a copy") from error
+        if _sum(record) != known:
+            raise CorruptError(f"{part / _IDS} is not the file that was saved; restore it from a copy")
         if not (part / _ITEMS).is_file() or _digest(part / _ITEMS) != wanted:
             raise CorruptError(f"{part / _ITEMS} is not the file that was saved; restore it from a copy")
         if ids:
@@ -74,6 +78,11 @@ def _home(store: Store) -> Path | None:
 
 def _parts(home: Path) -> list[Path]:
     return sorted(path for path in home.iterdir() if path.name != _DRAFT)
+
+
+def _sum(record: dict[str, Any]) -> str:
+    """What shows that an id has changed."""
+    return hashlib.sha256(json.dumps([record["ids"], record["sha256"]]).encode()).hexdigest()
 
 
 def _digest(path: Path) -> str:

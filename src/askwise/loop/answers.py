@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from askwise.errors import InputError
+from askwise.loop.edits import refuse_gone
 from askwise.loop.opening import sync_grown
 from askwise.loop.setting import Setting
 from askwise.store.classes import position
@@ -20,7 +21,7 @@ def tell(
     """
     sync_grown(setting)
     by_id = _by_id(setting, told)
-    while True:
+    while by_id:
         setting.ledger.refresh()
         found = {name: _answer(setting, name, value, annotator, key) for name, value in by_id.items()}
         new = [answer for answer in found.values() if not answer.revision]
@@ -31,6 +32,7 @@ def tell(
             return [stored.get(name, answer) for name, answer in found.items()]
         if key is not None:
             raise _taken(clash.id, key)  # otherwise somebody told it at the same moment: correct that
+    return []
 
 
 def _by_id(setting: Setting, told: Mapping[Any, Any]) -> dict[str, Any]:
@@ -51,7 +53,9 @@ def _answer(setting: Setting, name: str, value: Any, annotator: str, key: str | 
     if isinstance(value, NoLabel):
         verdict = value.value
     else:
-        label = position(value, setting.plan.classes, what=f"the label of {name!r}")
+        what = f"the label of {name!r}"
+        label = position(value, setting.plan.classes, what=what)
+        refuse_gone(label, setting.ledger.rules, setting.plan.classes, what=what)
     history = setting.ledger.history(name)
     own = f"#{len(history)}" if key is None else key
     new = Answer(

@@ -14,6 +14,7 @@ from askwise.bayes.posteriors import Posterior
 from askwise.bayes.predict import predict
 from askwise.engine import Engine, open_engine
 from askwise.errors import InputError, choose
+from askwise.loop import edits
 from askwise.loop import run as loop
 from askwise.loop.added import added, keep_added
 from askwise.loop.answers import tell
@@ -31,10 +32,10 @@ from askwise.oracle import AnyOracle, open_oracle
 from askwise.pool import Item, Pool, as_pool
 from askwise.pool.pool import Source
 from askwise.store import open_store
-from askwise.store.classes import position
 from askwise.store.contract import Store
-from askwise.store.facts import Answer, ClassEdit, Planned, Quarantine, Round
+from askwise.store.facts import RULES, Answer, Quarantine, Resolution, Round
 from askwise.store.ledger import Ledger
+from askwise.store.standing import rules
 from askwise.tasks import Prediction
 from askwise.train import Training, as_training
 from askwise.train.progress import Follow
@@ -62,6 +63,8 @@ class Choices(TypedDict, total=False):
     retrain_after: int | None
     refill_at: int
     keep: int
+    needed: int
+    policy: str
     seed: int
     device: str
     engine: str | Engine
@@ -132,6 +135,8 @@ class Learner:
                     if (data := measured.get(name)) is not None:
                         inputs = feature_inputs(head, data.inputs, given, items, kept, progress)
                         measured[name] = Labelled(inputs, data.labels)
+            how = rules(kept.facts(*RULES))
+            measured = {name: edits.measured_now(data, how) for name, data in measured.items()}
             # of what is trained: with an encoder that is the head on its features
             now["threads"] = training_threads(network, items.like()[None], as_training(plan.training))
             self._setting = Setting(
@@ -223,7 +228,8 @@ class Learner:
 
     def rounds(self) -> list[Round]:
         """Every model trained so far: labels, metrics, seconds, hash of the weights."""
-        return self._setting.store.facts(Round)
+        self._setting.last()
+        return list(self._setting.rounds)
 
     def add(self, more: Pool | Source) -> list[str]:
         """The ids of the items that the pool has gained; a store on disk keeps them as part of the run."""
@@ -235,17 +241,23 @@ class Learner:
 
     def rename(self, old: str, new: str) -> None:
         """Give a class another name; its labels stay."""
-        setting = self._setting
-        place = position(old, setting.plan.classes, what="the class to rename")
-        renamed = [*setting.plan.classes[:place], new, *setting.plan.classes[place + 1 :]]
-        plan = make(setting.plan.model_dump() | {"classes": renamed})
-        setting.store.append(
-            [
-                ClassEdit(edit="rename", number=place, name=new),
-                Planned(plan=plan.model_dump(mode="json")),
-            ]
-        )
-        setting.plan = plan
+        edits.rename(self._setting, old, new)
+
+    def merge(self, old: str, into: str) -> None:
+        """Count the labels of one class as those of another from now on."""
+        edits.take_out(self._setting, "merge", old, [into])
+
+    def split(self, old: str, into: Iterable[str]) -> None:
+        """Ask again about the items of a class that has become several; these must be classes already."""
+        edits.take_out(self._setting, "split", old, into)
+
+    def retire(self, old: str) -> None:
+        """Take a class out of use; its items may be asked about again."""
+        edits.take_out(self._setting, "retire", old, [])
+
+    def resolve(self, labels: Mapping[Any, Any], *, annotator: str = "", note: str = "") -> list[Resolution]:
+        """The word that holds for each item whatever its answers say: labels by id, or SKIP, CANNOT_TELL."""
+        return edits.resolve(self._setting, labels, annotator=annotator, note=note)
 
     def set_aside(self, reasons: Mapping[str, str]) -> list[str]:
         """The ids of items that will not be asked, and were not yet: bad ones, or copies of others."""

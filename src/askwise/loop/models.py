@@ -16,7 +16,7 @@ from askwise.loop.plan import make
 from askwise.loop.setting import Setting, differs
 from askwise.pool.pool import Reading
 from askwise.seeding import derive
-from askwise.store.facts import Planned, Round
+from askwise.store.facts import Planned, Restored, Round
 from askwise.store.labels import class_number
 from askwise.train import as_training
 
@@ -75,16 +75,26 @@ def _before(setting: Setting, number: int) -> Fitted | None:
     return known if known is not None else _restored(setting, past[-1])
 
 
+def in_use(setting: Setting, count: int) -> list[str]:
+    """The checkpoints of the last rounds, also where a lost one was trained again."""
+    last = setting.rounds[-count:]
+    numbers = {one.number for one in last}
+    again = [fact.checkpoint for fact in setting.store.facts(Restored) if fact.round in numbers]
+    return [*(one.checkpoint for one in last), *again]
+
+
 def _restored(setting: Setting, last: Round) -> Fitted:
     """The model of a round from its checkpoint; a lost or damaged one is trained again, which is said."""
     why = "a store in memory keeps no models"
+    again = [fact for fact in setting.store.facts(Restored) if fact.round == last.number]
+    kept = again[-1] if again else last
     if setting.store.folder is not None:
-        place = setting.store.folder / last.checkpoint
+        place = setting.store.folder / kept.checkpoint
         try:
             fitted = load(place, network=setting.network)
-            if fitted.digest() == last.weights:
+            if fitted.digest() == kept.weights:
                 return fitted
-            why = f"checkpoint {last.checkpoint} is not the one of round {last.number}"
+            why = f"checkpoint {kept.checkpoint} is not the one of round {last.number}"
         except CorruptError as error:
             why = str(error)
         except InputError as error:
@@ -103,10 +113,12 @@ def _trained_again(setting: Setting, last: Round, why: str) -> Fitted:
     if not reading.ids:
         raise CorruptError(f"{why}, and none of its {last.labels} items can be read to train it again")
     fitted = fit_round(then, last.number, reading, labels)
-    same = fitted.digest() == last.weights
-    if same:
-        kept = [one.checkpoint for one in setting.rounds[-setting.plan.keep - 1 :]]
-        setting.store.checkpoint(fitted.save, keep=kept)
+    weights = fitted.digest()
+    same = weights == last.weights
+    if setting.store.folder is not None:
+        name = setting.store.checkpoint(fitted.save, keep=in_use(setting, setting.plan.keep + 1))
+        if not same:
+            setting.store.append([Restored(round=last.number, weights=weights, checkpoint=name)])
     how = "and is the same to the bit" if same else "under other conditions, so that its weights differ"
     labelled = f"from its {len(reading.ids)} labels"
     warnings.warn(

@@ -1,6 +1,9 @@
 """Bring a store up to date with what a process has: plan, classes, conditions, items."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from itertools import islice
 from typing import Any
 
 import torch
@@ -12,33 +15,59 @@ from askwise.loop.conditions import changes, refuse
 from askwise.loop.setting import Setting
 from askwise.store.classes import edited
 from askwise.store.contract import Store
-from askwise.store.facts import ClassEdit, Fact, Item, Planned, Quarantine, Segment
+from askwise.store.facts import ClassEdit, Fact, Item, Listed, Planned, Policy, Quarantine, Segment
 
+_CHUNK = 10_000  # ids hashed at a time
 MISSING = "it is not in the pool any more"
 
 
 def open_run(setting: Setting, now: Mapping[str, Any], *, exact: bool) -> None:
     """Append what is new since the store was last open; what contradicts it is refused first."""
-    facts = [*_classes(setting), *_segment(setting.store, now, exact), *_plan(setting)]
+    facts = [*_classes(setting), *_segment(setting.store, now, exact), *_policy(setting), *_plan(setting)]
+    digest = _digest(setting)
+    known = setting.store.last(Listed)
+    if known is not None and (known.sha256, known.count) == (digest, setting.store.count()):
+        setting.store.append(facts)
+        setting.synced = len(setting.pool)
+        return
     items, missing = _compared(setting)
     setting.store.append(facts)
-    _take_in(setting, items, missing)
+    _take_in(setting, items, missing, digest)
 
 
-def _take_in(setting: Setting, items: Iterator[Item], missing: Sequence[str]) -> None:
+def _take_in(setting: Setting, items: Iterator[Item], missing: Sequence[str], digest: str) -> None:
     """Append new items, and quarantine those that cannot be had (release them if they can)."""
-    setting.store.append(items)
-    setting.ledger.refresh()
-    setting.store.append(_quarantines(setting, missing))
+    bad = _quarantines(setting, missing)
+    setting.store.append(_listed(items, bad, setting.store.count(), digest))
     setting.ledger.refresh()
     setting.synced = len(setting.pool)
+
+
+def _listed(items: Iterator[Item], bad: Sequence[Quarantine], count: int, digest: str) -> Iterator[Fact]:
+    """The items, those that cannot be had, and last that the whole pool is taken in with them."""
+    for item in items:
+        count += 1
+        yield item
+    yield from bad
+    yield Listed(sha256=digest, count=count)
+
+
+def _digest(setting: Setting) -> str:
+    """The hash of a pool as a list of ids, of those held out and of those that are known to be bad."""
+    found = sha256()
+    for names in (setting.pool.ids, sorted(setting.held), sorted(setting.pool.quarantined)):
+        rest = iter(names)
+        while some := list(islice(rest, _CHUNK)):
+            found.update(json.dumps(some).encode())
+        found.update(b"\n")
+    return found.hexdigest()
 
 
 def sync_grown(setting: Setting) -> None:
     """Take in what the pool has gained since the store last looked."""
     with setting.lock:
         if len(setting.pool) != setting.synced:
-            _take_in(setting, *_compared(setting))
+            _take_in(setting, *_compared(setting), _digest(setting))
 
 
 def check_outputs(network: nn.Module, like: Tensor, classes: Sequence[str]) -> None:
@@ -63,6 +92,12 @@ def _classes(setting: Setting) -> list[Fact]:
             "new ones can only be added at the end"
         )
     return [ClassEdit(edit="add", number=place, name=now[place]) for place in range(len(before), len(now))]
+
+
+def _policy(setting: Setting) -> list[Fact]:
+    past = setting.store.facts(Policy)
+    before = past[-1].policy if past else "latest"
+    return [] if before == setting.plan.policy else [Policy(policy=setting.plan.policy)]
 
 
 def _plan(setting: Setting) -> list[Fact]:

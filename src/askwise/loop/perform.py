@@ -10,7 +10,7 @@ from askwise.bayes.fitted import Fitted
 from askwise.errors import CorruptError, TrainingError
 from askwise.loop.choose import choose_items
 from askwise.loop.decide import Ask, Train
-from askwise.loop.models import fit_round
+from askwise.loop.models import fit_round, in_use
 from askwise.loop.setting import Setting
 from askwise.pool.pool import Reading
 from askwise.store.facts import Asked, Quarantine, Question, Round, Snapshot
@@ -40,8 +40,7 @@ def train_round(setting: Setting) -> None:
     read = perf_counter()
     fitted = fit_round(setting, number, reading, labels)
     trained = perf_counter()
-    older = [past.checkpoint for past in setting.rounds[-setting.plan.keep :]]
-    name = setting.store.checkpoint(fitted.save, keep=older)
+    name = setting.store.checkpoint(fitted.save, keep=in_use(setting, setting.plan.keep))
     saved = perf_counter()
     metrics = _metrics(setting, fitted, number)
     seconds = {
@@ -69,7 +68,7 @@ def train_round(setting: Setting) -> None:
 def ask_questions(setting: Setting, count: int) -> None:
     """Choose items and append the questions, before anyone is asked."""
     number = setting.number
-    turn = sum(asked.round == number for asked in setting.store.facts(Asked))
+    turn = sum(asked.round == number for asked in setting.store.facts(Asked, since=_begun(setting)))
     choice = choose_items(setting, count, turn=turn)
     asked = Asked(
         round=number,
@@ -80,7 +79,7 @@ def ask_questions(setting: Setting, count: int) -> None:
         seconds=choice.seconds,
     )
     questions = [
-        Question(id=name, round=number, rank=rank, score=score, guess=guess)
+        Question(id=name, round=number, rank=rank, score=score, guess=guess, needed=setting.plan.needed)
         for rank, (name, score, guess) in enumerate(
             zip(choice.ids, choice.scores, choice.guesses, strict=True)
         )
@@ -93,7 +92,8 @@ def _take_snapshot(setting: Setting, number: int) -> tuple[Snapshot, dict[str, i
 
     A round that was interrupted goes on with its own snapshot, even if more is known by now.
     """
-    pending = [past for past in setting.store.facts(Snapshot) if past.round == number]
+    begun = setting.store.facts(Snapshot, since=_begun(setting))
+    pending = [past for past in begun if past.round == number]
     snapshot = pending[-1] if pending else None
     while True:
         seen = snapshot.seen if snapshot else setting.ledger.refresh().revision
@@ -112,6 +112,12 @@ def _take_snapshot(setting: Setting, number: int) -> tuple[Snapshot, dict[str, i
             return (snapshot, labels, reading) if labels else None
         setting.store.append(_quarantines(gone | reading.quarantined))
         snapshot = None
+
+
+def _begun(setting: Setting) -> int:
+    """The revision of the last round: what belongs to the next one came after it."""
+    last = setting.last()
+    return 0 if last is None else last.revision
 
 
 def _metrics(setting: Setting, fitted: Fitted, number: int) -> dict[str, Any]:

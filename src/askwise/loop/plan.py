@@ -104,6 +104,11 @@ class Plan(_Record):
     )
     refill_at: int = Field(0, ge=0, description="ask again when at most this many questions are open")
     keep: int = Field(2, ge=1, description="older checkpoints kept beside the newest")
+    needed: int = Field(1, ge=1, description="answers that a question wants, each of another annotator")
+    policy: Literal["latest", "majority", "resolver"] = Field(
+        "latest",
+        description="whose answer becomes the label: the last one, that of most, or only a resolver's word",
+    )
     seed: int = Field(0, description="decides everything that chance decides")
     device: str = Field("auto", description="where the network runs")
     engine: str = Field(

@@ -43,8 +43,10 @@ def run(setting: Setting, oracle: Oracle, *, on_action: OnAction | None = None) 
             if isinstance(outcome, Stop):
                 return outcome
             told = oracle.answer(open_questions(setting))
+            before = setting.store.revision
             tell(setting, told, annotator=type(oracle).__name__.lower())
-            idle = 0 if told else idle + 1
+            # a question may want more answers than one oracle has
+            idle = 0 if setting.store.revision > before else idle + 1
     return outcome
 
 

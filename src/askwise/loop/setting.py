@@ -58,9 +58,10 @@ class Setting:
     def refresh(self) -> Counts:
         """How far the run is, by the facts."""
         with self.lock:
-            self.ledger.refresh()
             self._take_rounds()
-            return count_items(self.store, self.rounds, ledger=self.ledger)
+            if not self.ledger.folded:  # nobody has asked for a single item yet
+                return count_items(self.store, self.last())
+            return count_items(self.store, self.last(), ledger=self.ledger.refresh())
 
     def last(self) -> Round | None:
         """The last round, by the facts."""
@@ -94,15 +95,15 @@ def untrained(setting: Setting) -> Fitted:
     return Fitted(own, as_posterior(setting.plan.posterior), named("classification"), {}, ())
 
 
-def count_items(store: Store, rounds: list[Round], *, ledger: Ledger | None = None) -> Counts:
+def count_items(store: Store, last: Round | None, *, ledger: Ledger | None = None) -> Counts:
     """How many items are where, by the facts alone; without a ledger only what is new is read."""
     places = store.places() if ledger is None else ledger.places()
     unseen = places.labelled
-    if rounds and not _outdated(store, rounds[-1]):
-        seen = rounds[-1].seen
-        unseen = changed_since(store, seen) if ledger is None else ledger.changed_since(seen)
+    if last is not None and not _outdated(store, last):
+        unseen = changed_since(store, last.seen) if ledger is None else ledger.changed_since(last.seen)
     known = places.open, places.labelled, places.skipped, places.quarantined
-    return Counts(store.count() - sum(known), *known, unseen=unseen, rounds=len(rounds))
+    rounds = 0 if last is None else last.number
+    return Counts(store.count() - sum(known), *known, unseen=unseen, rounds=rounds)
 
 
 def _outdated(store: Store, last: Round) -> bool:

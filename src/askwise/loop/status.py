@@ -25,17 +25,16 @@ class Status:
 
 def status(store: Store) -> Status:
     """How a run stands; what that costs does not grow with its history."""
-    rounds = store.facts(Round)
-    planned = store.facts(Planned)
-    if not planned:
+    last, planned = store.last(Round), store.last(Planned)
+    if planned is None:
         raise InputError(f"store {store.name} holds no run yet; start one first")
-    plan = make(planned[-1].plan)
-    now = count_items(store, rounds)
+    plan = make(planned.plan)
+    now = count_items(store, last)
     return Status(
         store.name,
         plan,
         now,
-        rounds[-1].metrics if rounds else {},
+        {} if last is None else last.metrics,
         len(store.facts(Segment)),
         _next(plan, now),
     )

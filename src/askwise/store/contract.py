@@ -72,6 +72,9 @@ class Store(Protocol):
     def facts(self, *kinds: type[F], since: int = 0) -> list[F]:
         """All facts of these kinds with a revision above `since`, in the order they were appended."""
 
+    def last(self, kind: type[F]) -> F | None:
+        """The last fact of a kind; it costs the same however many there are."""
+
     def touched(self, since: int) -> dict[str, list[About]]:
         """All that decides where an item stands, for each one that something happened to after a revision."""
 

@@ -58,6 +58,14 @@ class Item(Fact):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Listed(Fact):
+    """The pool as it was last taken in: its hash, and how many items the store has since."""
+
+    sha256: str
+    count: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Group(Fact):
     """The group an item belongs to, such as a patient or a scene; the last fact about an item holds."""
 
@@ -213,6 +221,15 @@ class Round(Fact):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Restored(Fact):
+    """The model of a round that was lost and trained again, with other weights: other conditions by then."""
+
+    round: int
+    weights: str
+    checkpoint: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Asked(Fact):
     """A pool was scored and questions were asked; `scores` is the hash of all the scores.
 
@@ -249,6 +266,7 @@ class Certificate(Fact):
 
 FACTS: Final[tuple[type[Fact], ...]] = (
     Item,
+    Listed,
     Group,
     Quarantine,
     ClassEdit,
@@ -263,12 +281,13 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     Snapshot,
     Encoded,
     Round,
+    Restored,
     Asked,
     Attempt,
     Certificate,
 )
 
-FENCED: Final = (Snapshot, Encoded, Round, Asked, Question)
+FENCED: Final = (Snapshot, Encoded, Round, Restored, Asked, Question)
 """What only the holder of the trainer's role may append."""
 
 GUARDED: Final = (Planned, ClassEdit, Policy, Resolution)
@@ -276,6 +295,9 @@ GUARDED: Final = (Planned, ClassEdit, Policy, Resolution)
 
 ABOUT: Final = (Quarantine, Question, Answer, Resolution)
 """What decides where an item stands."""
+
+RULES: Final = (Policy, ClassEdit)
+"""What decides how that is read, for all items."""
 
 ONCE: Final[dict[type[Fact], tuple[tuple[str, ...], ...]]] = {
     Item: (("id",),),

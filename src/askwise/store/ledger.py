@@ -4,22 +4,21 @@ import threading
 
 from askwise.errors import CorruptError
 from askwise.store.contract import Places, Store
-from askwise.store.facts import ABOUT, About, Answer, Policy, Question
+from askwise.store.facts import ABOUT, RULES, About, Answer, Fact, Question
 from askwise.store.labels import Label
-from askwise.store.standing import UNLABELLED, Standing, standing
+from askwise.store.standing import UNLABELLED, Rules, Standing, moves_labels, rules, standing
 
 
 def changed_since(store: Store, revision: int) -> int:
     """How many labels are not what they were at a revision; it reads only what is about these items."""
-    policies = store.facts(Policy)
-    if policies and policies[-1].revision > revision:
-        return Ledger(store).refresh().changed_since(revision)
-    policy = policies[-1].policy if policies else "latest"
-    changed = 0
+    ruling = store.facts(*RULES)
+    if any(fact.revision > revision and moves_labels(fact) for fact in ruling):
+        return Ledger(store).changed_since(revision)
+    how, changed = rules(ruling), 0
     for history in store.touched(revision).values():
         past = [fact for fact in history if fact.revision <= revision]
-        before = standing(past, policy).label if past else None
-        changed += before != standing(history, policy).label
+        before = standing(past, how).label if past else None
+        changed += before != standing(history, how).label
     return changed
 
 
@@ -27,30 +26,37 @@ class Ledger:
     """Every item is in exactly one of: unlabelled, open, labelled, skipped, quarantined.
 
     Only items that something happened to are kept here; all others are unlabelled. Quarantine
-    comes first: a label of an item that cannot be read is kept, and not trained on. Safe for threads.
+    comes first: a label of an item that cannot be read is kept, and not trained on. The history is read
+    when something of it is wanted first, and from then on only what is new. Safe for threads.
     """
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._lock = threading.RLock()
-        self.revision = 0
-        self.open: dict[str, Question] = {}
-        self.labels: dict[str, Label] = {}
-        self.skipped: dict[str, str] = {}
-        self.quarantined: dict[str, str] = {}
+        self.folded = False
+        """Whether the history has been read."""
+        self._revision = 0
+        self._open: dict[str, Question] = {}
+        self._labels: dict[str, Label] = {}
+        self._skipped: dict[str, str] = {}
+        self._quarantined: dict[str, str] = {}
         self._standing: dict[str, Standing] = {}
         self._history: dict[str, list[About]] = {}
         self._touched: list[tuple[int, str]] = []  # in the order of their revisions
-        self._policies: list[Policy] = []
+        self._ruling: list[Fact] = []  # the few facts that may change the labels of all items
+        self._rules = Rules()
+        self._since_when = -1  # the revision that changes were last counted from,
+        self._changed: set[str] = set()  # the labels that have changed since,
+        self._unsure: set[str] = set()  # and the items that are to be looked at again
 
     def refresh(self) -> "Ledger":
         """Itself, with everything that was appended since."""
         with self._lock:
-            new = self._store.facts(*ABOUT, Policy, since=self.revision)
+            new = self._store.facts(*ABOUT, *RULES, since=self._revision)
             touched: dict[str, None] = {}  # not a set: questions keep their order
-            policies = [fact for fact in new if isinstance(fact, Policy)]
+            moving = [fact for fact in new if moves_labels(fact)]
             for fact in new:
-                self.revision = max(self.revision, fact.revision)
+                self._revision = max(self._revision, fact.revision)
                 if isinstance(fact, About):
                     name = fact.id
                     past = self._history.setdefault(name, [])
@@ -62,10 +68,44 @@ class Ledger:
                     past.append(fact)
                     self._touched.append((fact.revision, name))
                     touched[name] = None
-            self._policies += policies
-            for name in self._history if policies else touched:
+            if moving:
+                self._ruling += moving
+                self._rules = rules(self._ruling)
+                self._since_when = -1
+            for name in self._history if moving else touched:
                 self._place(name)
+            self.folded = True
         return self
+
+    @property
+    def revision(self) -> int:
+        """The last revision that it knows of."""
+        return self._whole()._revision
+
+    @property
+    def rules(self) -> Rules:
+        """How answers become labels by now."""
+        return self._whole()._rules
+
+    @property
+    def open(self) -> dict[str, Question]:
+        """The items that wait for an answer, and the question."""
+        return self._whole()._open
+
+    @property
+    def labels(self) -> dict[str, Label]:
+        """The items that have a label, as it counts by now."""
+        return self._whole()._labels
+
+    @property
+    def skipped(self) -> dict[str, str]:
+        """The items of which somebody said that there is no label, and how."""
+        return self._whole()._skipped
+
+    @property
+    def quarantined(self) -> dict[str, str]:
+        """The items that cannot be read, and why."""
+        return self._whole()._quarantined
 
     def places(self) -> Places:
         """Where the items stand, as far as this has been refreshed."""
@@ -79,7 +119,7 @@ class Ledger:
 
     def known(self, identity: str) -> bool:
         """Whether anything happened to the item; all others are unlabelled."""
-        return identity in self._standing
+        return identity in self._whole()._standing
 
     def questions(self) -> list[Question]:
         """The open questions: the oldest first, of those asked together the best."""
@@ -89,7 +129,7 @@ class Ledger:
     def asked(self, identity: str) -> str:
         """The id of the last question about an item; empty if it was never asked to be learned from."""
         with self._lock:
-            for fact in reversed(self._history.get(identity, [])):
+            for fact in reversed(self._whole()._history.get(identity, [])):
                 if isinstance(fact, Question) and fact.kind == "learn":
                     return fact.question
         return ""
@@ -101,29 +141,43 @@ class Ledger:
     def history(self, identity: str) -> list[Answer]:
         """Everything that was said about one item, oldest first."""
         with self._lock:
-            return [fact for fact in self._history.get(identity, []) if isinstance(fact, Answer)]
+            history = self._whole()._history.get(identity, [])
+            return [fact for fact in history if isinstance(fact, Answer)]
 
     def labels_at(self, revision: int) -> dict[str, Label]:
         """The labels as they stood at a revision, in the order of their ids."""
         with self._lock:
-            late = self._since(revision)
-            found = {name: label for name, label in self.labels.items() if name not in late}
+            late = self._whole()._since(revision)
+            found = {name: label for name, label in self._labels.items() if name not in late}
+            how = rules(self._ruling, until=revision)
             for name in late:
-                label = self._label_at(name, revision)
+                label = self._label_at(name, revision, how)
                 if label is not None:
                     found[name] = label
         return dict(sorted(found.items()))
 
     def changed_since(self, revision: int) -> int:
-        """How many labels are not what they were at a revision; what came before it costs nothing."""
+        """How many labels are not what they were at a revision; asked again, it looks at what is new."""
         with self._lock:
-            return sum(
-                self._label_at(name, revision) != self.labels.get(name) for name in self._since(revision)
-            )
+            if self._whole()._since_when != revision:
+                self._since_when, self._changed = revision, set()
+                self._unsure = set(self._since(revision))
+            how = rules(self._ruling, until=revision)
+            for name in self._unsure:
+                if self._label_at(name, revision, how) == self._labels.get(name):
+                    self._changed.discard(name)
+                else:
+                    self._changed.add(name)
+            self._unsure = set()
+            return len(self._changed)
+
+    def _whole(self) -> "Ledger":
+        """Itself, once the history has been read."""
+        return self if self.folded else self.refresh()
 
     def _since(self, revision: int) -> dict[str, None]:
         """The items that something happened to after a revision."""
-        if any(policy.revision > revision for policy in self._policies):
+        if any(fact.revision > revision for fact in self._ruling):
             return dict.fromkeys(self._history)
         found: dict[str, None] = {}
         for when, name in reversed(self._touched):
@@ -132,17 +186,14 @@ class Ledger:
             found[name] = None
         return found
 
-    def _label_at(self, identity: str, revision: int) -> Label | None:
+    def _label_at(self, identity: str, revision: int, how: Rules) -> Label | None:
         past = [fact for fact in self._history[identity] if fact.revision <= revision]
-        return standing(past, self._policy(revision)).label if past else None
-
-    def _policy(self, revision: int | None = None) -> str:
-        known = [one for one in self._policies if revision is None or one.revision <= revision]
-        return known[-1].policy if known else "latest"
+        return standing(past, how).label if past else None
 
     def _place(self, identity: str) -> None:
-        now = standing(self._history[identity], self._policy())
+        now = standing(self._history[identity], self._rules)
         before = self._standing.get(identity, UNLABELLED)
+        self._unsure.add(identity)
         if now is UNLABELLED:
             self._standing.pop(identity, None)
         else:
@@ -152,20 +203,20 @@ class Ledger:
         match now.place:
             case "labelled":
                 assert now.label is not None  # noqa: S101 - a labelled item has one
-                self.labels[identity] = now.label
+                self._labels[identity] = now.label
             case "open":
-                self.open[identity] = self._question(identity)
+                self._open[identity] = self._question(identity)
             case "skipped":
-                self.skipped[identity] = now.detail
+                self._skipped[identity] = now.detail
             case "quarantined":
-                self.quarantined[identity] = now.detail
+                self._quarantined[identity] = now.detail
 
     def _held(self, place: str) -> dict[str, object]:
         return {
-            "labelled": self.labels,
-            "open": self.open,
-            "skipped": self.skipped,
-            "quarantined": self.quarantined,
+            "labelled": self._labels,
+            "open": self._open,
+            "skipped": self._skipped,
+            "quarantined": self._quarantined,
         }[place]  # type: ignore[return-value]
 
     def _question(self, identity: str) -> Question:

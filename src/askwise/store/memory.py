@@ -12,8 +12,8 @@ from secrets import token_hex
 
 from askwise.errors import InputError, StaleError, StoreError
 from askwise.store.contract import F, Lease, Places
-from askwise.store.facts import ABOUT, GUARDED, ONCE, About, Answer, Fact, Item, Policy, Question
-from askwise.store.standing import standing, tally
+from askwise.store.facts import ABOUT, GUARDED, ONCE, RULES, About, Answer, Fact, Item, Question
+from askwise.store.standing import moves_labels, rules, standing, tally, tied
 
 
 @dataclass
@@ -73,6 +73,12 @@ class MemoryStore:
                 known = self._facts.get(kind, [])
                 lists.append(known[bisect_right(known, since, key=lambda fact: fact.revision) :])
         return list(merge(*lists, key=lambda fact: fact.seq))  # type: ignore[arg-type]
+
+    def last(self, kind: type[F]) -> F | None:
+        """The last fact of a kind."""
+        with self._lock:
+            known = self._facts.get(kind)
+            return known[-1] if known else None  # type: ignore[return-value]
 
     def touched(self, since: int) -> dict[str, list[About]]:
         """All that decides where an item stands, for each one that something happened to after a revision."""
@@ -171,11 +177,20 @@ class MemoryStore:
         self._seq += len(new)
         self.revision += bool(new)
         touched = {fact.id for fact in new if isinstance(fact, ABOUT)}
-        policies = self._facts.get(Policy, [])
-        policy = policies[-1].policy if policies else "latest"  # type: ignore[attr-defined]
-        again = any(isinstance(fact, Policy) for fact in new)
+        how = rules(self.facts(*RULES))
+        again = any(map(moves_labels, new))
         for name in self._about if again else touched:
-            self._places[name] = standing(self._about[name], policy).place
+            self._places[name] = standing(self._about[name], how).place
+        for fact in new if not again else ():
+            if isinstance(fact, Answer) and fact.question and tied(self._about[fact.id], how):
+                self._one_more(fact)
+
+    def _one_more(self, answer: Answer) -> None:
+        """A slot for a question whose answers are a tie, unless it has one."""
+        if not any(slot.question.question == answer.question for slot in self._slots):
+            about = self._about[answer.id]
+            asked = (fact for fact in about if isinstance(fact, Question))
+            self._slots += [_Slot(fact) for fact in asked if fact.question == answer.question]
 
     def _there(self, fact: Fact) -> bool:
         return any(mark in self._once for mark in _marks(fact))

@@ -1,12 +1,12 @@
 """Where one item stands, by everything that was said about it."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from askwise.store.contract import Places
-from askwise.store.facts import Answer, Fact, Quarantine, Question, Resolution
-from askwise.store.labels import Label
+from askwise.store.facts import Answer, ClassEdit, Fact, Policy, Quarantine, Question, Resolution
+from askwise.store.labels import Label, Tags
 
 
 @dataclass(frozen=True)
@@ -22,27 +22,89 @@ class Standing:
 UNLABELLED = Standing("unlabelled")
 
 
-def standing(history: Sequence[Fact], policy: str) -> Standing:
+@dataclass(frozen=True)
+class Rules:
+    """How what was said becomes a label: the policy, and what became of classes no longer in use."""
+
+    policy: str = "latest"
+    into: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+
+    def counts_for(self, label: Label | None) -> Label | None:
+        """The label as it counts by now; none if its class has to be asked again."""
+        if not self.into:
+            return label
+        if isinstance(label, int):
+            found = self._now(label)
+            return found[0] if len(found) == 1 else None
+        if isinstance(label, Tags):
+            given = [self._now(number) for number in label.tags]
+            doubtful = [self._now(number) for number in label.unknown]
+            tags = {found[0] for found in given if len(found) == 1}
+            unknown = {one for found in given if len(found) > 1 for one in found}
+            return Tags(tuple(tags), tuple((unknown | {one for some in doubtful for one in some}) - tags))
+        return label
+
+    def _now(self, number: int) -> tuple[int, ...]:
+        """The classes that a class has become: one, none, or several of which nobody knows which."""
+        while number in self.into:
+            if len(self.into[number]) != 1:
+                return self.into[number]
+            [number] = self.into[number]
+        return (number,)
+
+
+def rules(facts: Iterable[Fact], *, until: int | None = None) -> Rules:
+    """The rules that these facts make, or made at a revision."""
+    policy, into = "latest", dict[int, tuple[int, ...]]()
+    for fact in facts:
+        if until is not None and fact.revision > until:
+            break
+        if isinstance(fact, Policy):
+            policy = fact.policy
+        elif isinstance(fact, ClassEdit) and moves_labels(fact):
+            into[fact.number] = fact.into
+    return Rules(policy, into)
+
+
+def moves_labels(fact: Fact) -> bool:
+    """Whether a fact may change the label of items that it does not name."""
+    return isinstance(fact, Policy) or (isinstance(fact, ClassEdit) and fact.edit not in ("add", "rename"))
+
+
+def standing(history: Sequence[Fact], how: Rules) -> Standing:
     """Where an item stands: quarantine first, since a label of what cannot be read is not trained on."""
     quarantine = _last(history, Quarantine)
     if isinstance(quarantine, Quarantine) and quarantine.reason:
         return Standing("quarantined", detail=quarantine.reason)
-    said = [fact for fact in history if isinstance(fact, Answer) and not _apart(fact, history)]
+    said = _said(history)
     word = _last(history, Resolution)
-    found = _effective(said, word if isinstance(word, Resolution) else None, policy, history)
+    found = _effective(said, word if isinstance(word, Resolution) else None, how, history)
+    label = None if found is None else how.counts_for(found.label)
     asked = _last([fact for fact in history if isinstance(fact, Question) and fact.kind == "learn"], Question)
-    if found is None or found.verdict == "retract":
+    if found is None or found.verdict == "retract" or (found.verdict == "label" and label is None):
         waits = asked is not None and (found is None or asked.seq > found.seq)
         return Standing("open") if waits else UNLABELLED
     if found.verdict == "label":
-        return Standing("labelled", label=found.label)
+        return Standing("labelled", label=label)
     return Standing("skipped", detail=found.verdict)
+
+
+def tied(history: Sequence[Fact], how: Rules) -> bool:
+    """Whether an item has all the answers that were wanted, and still needs one more to have a label."""
+    if how.policy != "majority" or standing(history, how).place != "open":
+        return False
+    votes, _ = _votes(_said(history), how)
+    return len(votes) >= _needed(history)
 
 
 def tally(places: Iterable[str]) -> Places:
     """How many items are in each place."""
     found = Counter(places)
     return Places(found["open"], found["labelled"], found["skipped"], found["quarantined"])
+
+
+def _said(history: Sequence[Fact]) -> list[Answer]:
+    return [fact for fact in history if isinstance(fact, Answer) and not _apart(fact, history)]
 
 
 def _apart(answer: Answer, history: Sequence[Fact]) -> bool:
@@ -54,23 +116,45 @@ def _apart(answer: Answer, history: Sequence[Fact]) -> bool:
 
 
 def _effective(
-    said: Sequence[Answer], word: Resolution | None, policy: str, history: Sequence[Fact]
+    said: Sequence[Answer], word: Resolution | None, how: Rules, history: Sequence[Fact]
 ) -> Answer | Resolution | None:
     """The answer or the resolution that holds; none while there is none."""
-    if policy == "latest":
+    if how.policy == "latest":
         last = said[-1] if said else None
         return word if last is None or (word is not None and word.seq > last.seq) else last
-    if word is not None or policy == "resolver":
+    if word is not None or how.policy == "resolver":
         return word
-    votes = {answer.annotator: answer for answer in said if answer.verdict != "skip"}
-    votes = {name: answer for name, answer in votes.items() if answer.verdict != "retract"}
-    needed = max((fact.needed for fact in history if isinstance(fact, Question)), default=1)
-    if len(votes) < needed:
+    votes, void = _votes(said, how)
+    if len(votes) < _needed(history):
+        if void:
+            return max(void, key=lambda answer: answer.seq)  # of a class that is no longer in use
         return said[-1] if said and not votes else None
     counts = Counter((answer.verdict, answer.label) for answer in votes.values()).most_common(2)
     if len(counts) > 1 and counts[0][1] == counts[1][1]:
         return None  # a tie waits for one more answer, or for a resolution
-    return next(answer for answer in votes.values() if (answer.verdict, answer.label) == counts[0][0])
+    chosen = next(answer for answer in votes.values() if (answer.verdict, answer.label) == counts[0][0])
+    return next(answer for answer in said if answer.seq == chosen.seq)
+
+
+def _votes(said: Sequence[Answer], how: Rules) -> tuple[dict[str, Answer], list[Answer]]:
+    """The last word of each annotator, its label as it counts by now; and those that no longer count."""
+    last = {answer.annotator: answer for answer in said if answer.verdict != "skip"}
+    votes: dict[str, Answer] = {}
+    void: list[Answer] = []
+    for name, answer in last.items():
+        if answer.verdict == "retract":
+            continue
+        label = how.counts_for(answer.label)
+        if answer.verdict == "label" and label is None:
+            void.append(answer)
+        else:
+            votes[name] = replace(answer, label=label)
+    return votes, void
+
+
+def _needed(history: Sequence[Fact]) -> int:
+    wanted = [fact.needed for fact in history if isinstance(fact, Question) and fact.kind == "learn"]
+    return max(wanted, default=1)
 
 
 def _last(history: Sequence[Fact], kind: type[Fact]) -> Fact | None:

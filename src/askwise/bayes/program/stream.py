@@ -298,7 +298,8 @@ def _program(fitted: Fitted, item: Tensor, draws: int, seed: int) -> tuple[Progr
         dropouts = dropout.find(network, item) if posterior.dropout else ()
 
         def make(numbers: range) -> Draws:
-            made = posterior.draw(network, fitted.state, numbers=numbers, seed=seed, dropouts=dropouts)
+            with torch_alone():  # while another thread traces, the network has other tensors than its own
+                made = posterior.draw(network, fitted.state, numbers=numbers, seed=seed, dropouts=dropouts)
             return {name: tensor.to(item.device) for name, tensor in made.items()}
 
         if key not in fitted.programs:

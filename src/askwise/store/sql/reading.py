@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import Connection, and_, select
+from sqlalchemy import Connection, and_, func, select
 
 from askwise.errors import CorruptError
 from askwise.store.chain import START, commit_sum, row_sum
@@ -108,6 +108,20 @@ def page(
     table, layout = TABLES[kind], KINDS[kind]
     order = select(table).where(table.c.seq > above, table.c.seq <= upto).order_by(table.c.seq).limit(most)
     return [checked_fact(layout, row, name) for row in connection.execute(order)]
+
+
+def last(connection: Connection, kind: type[Fact], name: str, now: Commit) -> Fact | None:
+    """The last fact of a kind up to a commit; that none is hidden behind it is told by their number."""
+    wanted = now.counts().get(kind.__name__, 0)
+    if not wanted:
+        return None
+    table = TABLES[kind]
+    known = table.c.seq <= now.last
+    found = connection.scalar(select(func.count()).select_from(table).where(known)) or 0
+    row = connection.execute(select(table).where(known).order_by(table.c.seq.desc()).limit(1)).first()
+    if row is None or found != wanted:
+        raise missing(name, kind.__name__, wanted, found)
+    return checked_fact(KINDS[kind], row, name)
 
 
 def page_of_ids(connection: Connection, name: str, *, above: int, upto: int, most: int) -> list[Any]:

@@ -1,6 +1,7 @@
 """Leases: one row for each answer that a question still wants, taken for a while by one annotator."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from secrets import token_hex
 
 from sqlalchemy import Connection, delete, exists, func, insert, select, update
@@ -22,6 +23,12 @@ def offer(connection: Connection, questions: Sequence[Question]) -> None:
     ]
     if rows:
         connection.execute(insert(leases), rows)
+
+
+def one_more(connection: Connection, question: Question) -> None:
+    """A row for a question whose answers are a tie, unless it has one."""
+    if not connection.scalar(select(exists().where(leases.c.question == question.question))):
+        offer(connection, [replace(question, needed=1)])
 
 
 def answered(connection: Connection, answer: Answer) -> None:

@@ -9,15 +9,16 @@ from hashlib import sha256
 from sqlalchemy import Connection, select, update
 
 from askwise.store.chain import row_sum
-from askwise.store.facts import ABOUT, About, Answer, Fact, Item, Policy, Quarantine, Question
+from askwise.store.facts import ABOUT, RULES, About, Answer, ClassEdit, Fact, Item, Quarantine, Question
 from askwise.store.rows import KINDS
 from askwise.store.sql import slots
-from askwise.store.sql.reading import Commit, Head, about, chunks, page
+from askwise.store.sql.reading import Commit, Head, about, checked_fact, chunks, missing
 from askwise.store.sql.schema import TABLES, commits, head
-from askwise.store.standing import standing
+from askwise.store.standing import Rules, moves_labels, rules, standing, tied
 
 _ROWS = 10_000  # rows sent to the database at a time: a million items are never held twice
 _PLACES = ("open", "labelled", "skipped", "quarantined")
+_MOVES = "moves"  # how many facts there are that may change the labels of items they do not name
 
 
 class Writing:
@@ -30,8 +31,9 @@ class Writing:
         self._content = sha256()
         self._revision = now.commit.revision + 1
         self.epoch = now.epoch
-        self._policy: str | None = None
+        self._rules: Rules | None = None
         self._recount = False
+        self._tied: dict[str, Question] = {}
 
     def add(self, facts: Iterable[Fact], *, keep: bool = False) -> None:
         """Write the facts, some thousands at a time; with `keep` they have their places already."""
@@ -100,8 +102,10 @@ class Writing:
 
     def _numbered(self, facts: list[Fact]) -> list[Fact]:
         """The facts with their place among those about the same item; items that move are counted."""
-        if any(isinstance(fact, Policy) for fact in facts):
+        moves = sum(map(moves_labels, facts))
+        if moves:
             self._recount = True
+            self._counts[_MOVES] = self._counts.get(_MOVES, 0) + moves
         touched: dict[str, list[About]] = {}
         for fact in facts:
             if isinstance(fact, About):
@@ -116,31 +120,38 @@ class Writing:
                 touched[fact.id].append(fact)
             found.append(fact)
         if not self._recount:
-            policy = self._policy_now()
+            how = self._rules_now()
             for name, new in touched.items():
                 past = before.get(name, [])
-                self._move(standing(past, policy).place if past else "", -1)
-                self._move(standing([*past, *new], policy).place, 1)
+                self._move(standing(past, how).place if past else "", -1)
+                self._move(standing([*past, *new], how).place, 1)
+                if tied([*past, *new], how):
+                    self._tied |= {one.question: one for one in [*past, *new] if isinstance(one, Question)}
         return found
 
     def _move(self, place: str, by: int) -> None:
         if place in _PLACES:
             self._counts[place] = self._counts.get(place, 0) + by
 
-    def _policy_now(self) -> str:
-        if self._policy is None:
-            self._policy = "latest"
-            if self._counts.get(Policy.__name__):
-                table = TABLES[Policy]
-                last = self._connection.scalar(select(table.c.seq).order_by(table.c.seq.desc()).limit(1)) or 0
-                [fact] = page(self._connection, Policy, self._name, above=last - 1, upto=self._last, most=1)
-                self._policy = fact.policy  # type: ignore[attr-defined]
-        return self._policy
+    def _rules_now(self) -> Rules:
+        if self._rules is None:
+            found: list[Fact] = []
+            for kind in RULES if self._counts.get(_MOVES) else ():
+                order = select(TABLES[kind])
+                if kind is ClassEdit:  # there may be thousands of classes, and few of them are edited
+                    order = order.where(TABLES[kind].c.edit.not_in(("add", "rename")))
+                found += [
+                    checked_fact(KINDS[kind], row, self._name) for row in self._connection.execute(order)
+                ]
+            if len(found) != self._counts.get(_MOVES, 0):
+                raise missing(self._name, "rules", self._counts[_MOVES], len(found))
+            self._rules = rules(sorted(found, key=lambda fact: fact.seq))
+        return self._rules
 
     def _count_all(self) -> None:
-        """Count every item anew: another policy may move all of them."""
-        self._policy = None
-        policy = self._policy_now()
+        """Count every item anew: another policy, or a class that is gone, may move all of them."""
+        self._rules = None
+        how = self._rules_now()
         for place in _PLACES:
             self._counts[place] = 0
         known: set[str] = set()
@@ -149,7 +160,7 @@ class Writing:
             known.update(self._connection.scalars(select(table.c.id).distinct()))
         for some in chunks(sorted(known), _ROWS):
             for history in about(self._connection, some, self._name, self._counts).values():
-                self._move(standing(history, policy).place, 1)
+                self._move(standing(history, how).place, 1)
 
     def _follow(self, facts: Collection[Fact]) -> None:
         """Bring the leases up to date."""
@@ -159,6 +170,8 @@ class Writing:
         for fact in facts:
             if isinstance(fact, Answer) and fact.question:
                 slots.answered(self._connection, fact)
+                if fact.question in self._tied:
+                    slots.one_more(self._connection, self._tied.pop(fact.question))
         barred = [fact for fact in facts if isinstance(fact, Quarantine)]
         if barred and self._counts.get(Question.__name__):
             slots.bar(self._connection, barred)
