@@ -77,10 +77,11 @@ class Learner:
     (regression; one unless they are named), or a mask of `classes` (segmentation); a name or a task with
     options. Every choice may also come as a `plan`. With a `store` on disk everything that was told is
     safe, and a process that was killed goes on where it was. `initial` is a number of items, ids, labels
-    by id, or (x, y); or a number of items per class, `{"per_class": 2, "labels": labels by id or
-    a file of them}`, which are asked first. `validation` and `test` are labels by id or (x, y). `exact` refuses to go on
-    under other conditions. `progress` shows a bar for what takes longer than two seconds. A frozen
-    encoder (`aw.nets.encoded`) runs once for each item, and its features are kept beside the store.
+    by id, or (x, y); or a number of items per class, `{"per_class": 2, "labels": ...}` with labels by id or
+    a file of them, which are asked first. `validation` and `test` are labels by id or (x, y). `exact`
+    refuses to go on under other conditions. `progress` shows a bar for what takes longer than two
+    seconds. A frozen encoder (`aw.nets.encoded`) runs once for each item, and its features are kept
+    beside the store.
     """
 
     def __init__(
