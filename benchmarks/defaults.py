@@ -80,7 +80,7 @@ def measured(key: Key, posterior: Any, training: aw.Training) -> dict[str, Any]:
         network(name, x[0].numel()),
         (x[chosen], y[chosen]),
         posterior=posterior,
-        task="regression" if name.startswith("uci/") else "classification",
+        task=aw.tasks.regression(standardise=False) if name.startswith("uci/") else "classification",
         training=training,
         start="scratch",
         seed=derive(seed, "defaults", "fit"),

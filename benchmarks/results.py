@@ -27,6 +27,7 @@ import honest
 import mnist
 import placements
 import pruning
+import tasks
 import uci
 from jobs.command import main
 from jobs.ledger import Home
@@ -45,6 +46,7 @@ EXPERIMENTS = [
     compare.MNIST,
     placements.EXPERIMENT,
     uci.EXPERIMENT,
+    tasks.EXPERIMENT,
     honest.EXPERIMENT,
     elbo.EXPERIMENT,
     pruning.EXPERIMENT,

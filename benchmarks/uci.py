@@ -149,7 +149,7 @@ def tried(
         network(learn[0].shape[1], rate),
         units.of(learn),
         posterior=METHODS[method].posterior,
-        task=aw.tasks.regression(tau=tau * scale**2),
+        task=aw.tasks.regression(tau=tau * scale**2, standardise=False),
         training=aw.Training(**METHODS[method].training),
         start="scratch",
         seed=derive(seed, "uci", "fit"),

@@ -7,7 +7,6 @@ Each network gives a mean and learns one noise for all rows. RMSE and log-likeli
 mixture of 200 draws, in the units of the data. The full table is made by benchmarks/uci.py.
 """
 
-import math
 import statistics
 from typing import Any
 
@@ -43,29 +42,24 @@ def learn(
 ) -> tuple[dict[str, float], Tensor, Tensor, Tensor]:
     """RMSE and log-likelihood; mean, deviation and rank [N] of every test target among the draws."""
     x, y, test_x, test_y = split
-    centre, scale = y.mean(), y.std()
-    normal = aw.fit(
+    fitted = aw.fit(
         aw.nets.homoscedastic(
             aw.nets.mlp(x.shape[1], 1, hidden=(50,), dropout=0.01 * (name == "mc_dropout"))
         ),
-        (standard(x, x), (y - centre) / scale),
+        (standard(x, x), y),
         posterior=POSTERIORS[name],
         task="regression",
         training=aw.Training(epochs=epochs, batch_size=32, lr=1e-2),
         start="scratch",
         seed=seed,
     )
-    truth = (test_y - centre) / scale
-    found = aw.evaluate(normal, (standard(test_x, x), truth), draws=200)
-    mean, log_variance = aw.moments(normal, standard(test_x, x), draws=200)[:, :, 0].unbind(dim=2)
+    found = aw.evaluate(fitted, (standard(test_x, x), test_y), draws=200)
+    mean, log_variance = aw.moments(fitted, standard(test_x, x), draws=200)[:, :, 0].unbind(dim=2)
     # The chance that each mixture gives to less than the truth: uniform where the uncertainty is right.
-    rank = torch.special.ndtr((truth - mean) / (log_variance / 2).exp()).mean(dim=1)
+    rank = torch.special.ndtr((test_y - mean) / (log_variance / 2).exp()).mean(dim=1)
     deviation = (mean.var(dim=1) + log_variance.exp().mean(dim=1)).sqrt()
-    numbers = {
-        "RMSE": found["rmse"] * scale.item(),
-        "log-likelihood": found["log_likelihood"] - math.log(scale.item()),
-    }
-    return numbers, mean.mean(dim=1) * scale + centre, deviation * scale, rank
+    numbers = {"RMSE": found["rmse"], "log-likelihood": found["log_likelihood"]}
+    return numbers, mean.mean(dim=1), deviation, rank
 
 
 def standard(x: Tensor, train: Tensor) -> Tensor:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Container, Iterable, Mapping
 from difflib import get_close_matches
 from inspect import Parameter, signature
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 
 class AskwiseError(Exception):
@@ -46,6 +46,23 @@ def choose(kind: str, name: str, choices: Iterable[str]) -> str:
     near = get_close_matches(str(name), known, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
     raise InputError(f"unknown {kind} {name!r}; {hint}choose one of: {', '.join(known)}")
+
+
+@runtime_checkable
+class Serving(Protocol):
+    """What knows the tasks that it serves."""
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """Their names."""
+        ...
+
+
+def serves(kind: str, name: str, task: str, record: Serving, table: Mapping[str, Serving]) -> None:
+    """Nothing, or an error that says which others of a table serve the task."""
+    if task not in record.tasks:
+        fit = [other for other, known in table.items() if task in known.tasks]
+        raise InputError(f"{kind} {name!r} does not serve {task}; choose one of: {', '.join(fit)}")
 
 
 def positive(name: str, value: int) -> int:

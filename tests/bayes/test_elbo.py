@@ -28,7 +28,7 @@ def made(mean: Tensor, std: Tensor, task: aw.tasks.Task | None = None) -> Fitted
     network = nn.Sequential(OrderedDict(dense=nn.Linear(mean.shape[1], len(mean), bias=False)))
     with torch.no_grad():
         network.dense.weight.copy_(mean)
-    kind = task or aw.tasks.regression(tau=TAU)
+    kind = task or aw.tasks.regression(tau=TAU, standardise=False)
     return Fitted(network.eval(), aw.vogn(prior_std=PRIOR), kind, {"std.dense.weight": std.float()}, ())
 
 

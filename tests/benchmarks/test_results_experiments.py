@@ -12,6 +12,7 @@ import mnist
 import placements
 import pruning
 import pytest
+import tasks
 import torch
 import uci
 from jobs import curves
@@ -75,6 +76,9 @@ def _values(name: str, key: Key) -> dict[str, Any]:
         return _promises(key)
     if name == "uci":
         return {"rmse": 1 + noise(), "log_likelihood": -1 + noise(), "tau": 0.5, "rate": 0.0}
+    if name == "tasks":
+        curve = {kind: [0.3, 0.4 + noise()] for kind in tasks.KEPT[str(key["data"])]}
+        return {"labels": [20, 40], **curve, "iou": [0.5] * 10 + [None]}
     part = pruning.SPARSITIES if key["part"] == "weights" else pruning.FRACTIONS
     sizes = {"parameters": 5, "parameters_whole": 10, "flops": 1, "flops_whole": 4}
     quality = {"accuracy": 0.5 + noise(), "nll": 1.0, "tuned_accuracy": 0.9 + noise()}
@@ -135,7 +139,7 @@ def experiment(request: pytest.FixtureRequest) -> Experiment:
 def test_the_order_of_priority() -> None:
     assert list(BY_NAME) == [
         "default_bbb", "default_training", "digits_protocol", "digits", "exam", "compare_digits",
-        "compare_mnist", "placements", "uci", "honest", "elbo", "pruning", "mnist",
+        "compare_mnist", "placements", "uci", "tasks", "honest", "elbo", "pruning", "mnist",
     ]  # fmt: skip
 
 

@@ -19,6 +19,7 @@ def inputs(name, *, seed=0, dtype=torch.float64, duplicates=False, n=N):
     made = {
         "scores": torch.rand(n, dtype=torch.float64, generator=rng),
         "log_probs": brute_force.predictions(n, 8, 3, seed=seed, certain=0.2),
+        "moments": torch.randn(n, 8, 2, 2, dtype=torch.float64, generator=rng),
         "features": torch.randn(n, 5, dtype=torch.float64, generator=rng),
     }
     if duplicates:

@@ -89,7 +89,7 @@ def test_settings_lie_over_the_file_and_are_read_as_toml_or_as_words(path):
         ("acquire=bold", "unknown acquisition 'bold'; did you mean 'bald'"),
         ("select=topk", "unknown selection 'topk'; did you mean 'top_k'"),
         ("start=hot", "start in the plan: input should be 'scratch', 'given' or 'warm', not 'hot'"),
-        ("classes=[]", "at least two classes"),
+        ("classes=[]", "name the classes"),
         ('classes=["a","a"]', "class 'a' is named 2 times"),
         ("initial=-1", "initial.count in the plan: .* not -1"),
         ("initial={per_class=0}", "initial.per_class in the plan: .* not 0"),
@@ -112,7 +112,7 @@ def test_files_that_are_no_plan_are_refused(tmp_path):
     with pytest.raises(InputError, match=r"cannot be read: .*line 1"):
         read(tmp_path / "bad.toml")
     (tmp_path / "empty.toml").write_text("")
-    with pytest.raises(InputError, match="classes in the plan: field required"):
+    with pytest.raises(InputError, match="name the classes: classes = "):
         read(tmp_path / "empty.toml")
 
 

@@ -66,7 +66,12 @@ def test_it_serves_the_task_of_numbers_from_scratch_and_back_from_the_disk(tmp_p
     network = homoscedastic(mlp(1, 1, hidden=(8,), dropout=0.01), log_variance=3.0)
     training = aw.Training(epochs=60, batch_size=50, lr=0.03)
     fitted = aw.fit(
-        network, (x, y), posterior=aw.mc_dropout(), task="regression", training=training, start="scratch"
+        network,
+        (x, y),
+        posterior=aw.mc_dropout(),
+        task=aw.tasks.regression(standardise=False),
+        training=training,
+        start="scratch",
     )
     assert abs(fitted.network.log_variance.exp().sqrt().item() - 0.5) < 0.1
     fitted.save(tmp_path / "model")

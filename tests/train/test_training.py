@@ -92,7 +92,13 @@ def test_a_prior_finds_the_mode_of_ridge_regression() -> None:
     mode = torch.linalg.solve(tau * x.T @ x + precision * torch.eye(3), tau * x.T @ y)
     how = Training(epochs=3000, lr=1e-2, schedule="cosine", prior_precision=precision)
     network = nn.Sequential(nn.Linear(3, 1, bias=False))
-    fitted = aw.fit(network, (x, y), posterior=aw.point(), task=aw.tasks.regression(tau=tau), training=how)
+    fitted = aw.fit(
+        network,
+        (x, y),
+        posterior=aw.point(),
+        task=aw.tasks.regression(tau=tau, standardise=False),
+        training=how,
+    )
     torch.testing.assert_close(fitted.network[0].weight.detach().T, mode, rtol=1e-3, atol=1e-4)
     assert (mode - torch.tensor([[1.0], [0.5], [-1.0]])).abs().max() > 0.1  # the prior matters here
 

@@ -20,17 +20,20 @@ from askwise.errors import InputError, check_options, choose
 from askwise.math.checks import check_log_probs, check_moments
 from askwise.types import SiteScores
 
+_EVERY = ("classification", "multilabel", "regression", "segmentation")
+
 
 @dataclass(frozen=True)
 class Acquisition:
-    """A function, and what it needs: only `ids`, `log_probs`, `targets` as well, or `moments`."""
+    """A function, what it needs: only `ids`, `log_probs`, `targets` as well, or `moments`; whom it serves."""
 
     function: Callable[..., SiteScores]
     needs: Literal["ids", "log_probs", "targets", "moments"] = "log_probs"
+    tasks: tuple[str, ...] = ("classification", "multilabel", "segmentation")
 
 
 ACQUISITIONS: dict[str, Acquisition] = {
-    "random": Acquisition(random, needs="ids"),
+    "random": Acquisition(random, needs="ids", tasks=_EVERY),
     "max_entropy": Acquisition(max_entropy),
     "variation_ratios": Acquisition(variation_ratios),
     "least_confidence": Acquisition(least_confidence),
@@ -38,9 +41,9 @@ ACQUISITIONS: dict[str, Acquisition] = {
     "mean_std": Acquisition(mean_std),
     "margin": Acquisition(margin),
     "top_u": Acquisition(top_u),
-    "epig": Acquisition(epig, needs="targets"),
-    "variance_of_means": Acquisition(variance_of_means, needs="moments"),
-    "gaussian_bald": Acquisition(gaussian_bald, needs="moments"),
+    "epig": Acquisition(epig, needs="targets", tasks=("classification", "multilabel")),
+    "variance_of_means": Acquisition(variance_of_means, needs="moments", tasks=("regression",)),
+    "gaussian_bald": Acquisition(gaussian_bald, needs="moments", tasks=("regression",)),
 }
 
 
@@ -53,7 +56,7 @@ def as_acquisition(given: Acquire) -> tuple[str, Acquisition]:
     if isinstance(given, Acquisition):
         return getattr(given.function, "__name__", "own score"), given
     if callable(given):
-        return getattr(given, "__name__", "own score"), Acquisition(_checked(given))
+        return getattr(given, "__name__", "own score"), Acquisition(_checked(given), tasks=_EVERY)
     return given, ACQUISITIONS[choose("acquisition", given, ACQUISITIONS)]
 
 

@@ -60,12 +60,14 @@ def fit(
         if not known.any():
             raise InputError("there are no known labels to learn from; every one is to be ignored")
         labelled, labels = labelled.only(known.nonzero().flatten()), labels[known]
+    kind = kind.fitted_to(labels)
+    inner, labels = kind.inside(labels)
     chances = kind.chances(labels) if how.balance == "resample" else None
     weights = kind.class_weights(labels, shape) if how.balance == "weights" else None
     labelled = replace(labelled, labels=labels, chances=chances)
     held = None if validation is None else examples(validation).like(own)
-    held = None if held is None else replace(held, labels=kind.labels(held.labels, shape))
-    job = Job(labelled, kind, how, seed, place, progress, state, start == "scratch", weights, held)
+    held = None if held is None else replace(held, labels=kind.inside(kind.labels(held.labels, shape))[1])
+    job = Job(labelled, inner, how, seed, place, progress, state, start == "scratch", weights, held)
     learned = config.fit(own, job)
     own.to(memory_format=torch.contiguous_format)  # type: ignore[call-overload]
     item = tuple(labelled.first.shape[1:])

@@ -14,7 +14,7 @@ from askwise.bayes.program.build import BATCH
 from askwise.bayes.program.stream import Block, Reduction, stream, take
 from askwise.bayes.program.trace import call, predicting, tensors_of
 from askwise.engine import Engine
-from askwise.errors import InputError, check_options
+from askwise.errors import InputError, check_options, serves
 from askwise.inputs import Inputs, as_rows
 from askwise.tasks import Prediction, Task
 from askwise.train.progress import Follow
@@ -147,7 +147,4 @@ def _check_supplies(task: Task, wanted: str, *, otherwise: str) -> None:
 
 def _check_acquisition(task: Task, name: str, acquisition: Acquisition) -> None:
     """An error if the acquisition cannot score what the task predicts."""
-    kinds = ("moments",) if task.supplies == "moments" else ("log_probs", "targets")
-    if acquisition.needs not in kinds:
-        fit = [k for k, a in ACQUISITIONS.items() if a.needs in ("ids", *kinds)]
-        raise InputError(f"{name} does not score the task {task.name!r}; choose one of: {', '.join(fit)}")
+    serves("acquisition", name, task.name, acquisition, ACQUISITIONS)

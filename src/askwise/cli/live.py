@@ -5,26 +5,25 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import Any, TypeAlias
 
-Tell: TypeAlias = Callable[[str, int, float | None], None]
-"""Moves the bar of a run: its name, its labels, and the accuracy of its last model."""
+Tell: TypeAlias = Callable[[str, int, str], None]
+"""Moves the bar of a run: its name, its labels, and how good its last model is."""
 
 
 class Bars:
-    """One bar for each run; called with a run's name, labels and accuracy it moves that bar."""
+    """One bar for each run; called with a run's name, labels and how good its model is it moves that bar."""
 
     def __init__(self, progress: Any, names: Mapping[str, int]) -> None:
         self._progress, self._names = progress, names
         self._tasks = {
-            name: progress.add_task(name, total=budget, accuracy="", doing="", start=False)
+            name: progress.add_task(name, total=budget, good="", doing="", start=False)
             for name, budget in names.items()
         }
 
-    def __call__(self, name: str, labels: int, accuracy: float | None) -> None:
-        """Move the bar of a run to its number of labels, and show its accuracy."""
+    def __call__(self, name: str, labels: int, good: str) -> None:
+        """Move the bar of a run to its number of labels, and show how good its model is."""
         task = self._tasks[name]
         self._progress.start_task(task)
-        said = "" if accuracy is None else f"{100 * accuracy:.1f} %"
-        self._progress.update(task, completed=labels, accuracy=said)
+        self._progress.update(task, completed=labels, good=good)
         if labels >= self._names[name]:
             self._progress.update(task, doing="")
             self._progress.stop_task(task)
@@ -61,7 +60,7 @@ def bars(names: Mapping[str, int]) -> Iterator[Bars]:
         TextColumn("{task.description}"),
         BarColumn(bar_width=30),
         TextColumn("{task.completed:>4.0f}/{task.total:.0f} labels"),
-        TextColumn("{task.fields[accuracy]:>7}"),
+        TextColumn("{task.fields[good]:>7}"),
         TimeElapsedColumn(),
         TextColumn("{task.fields[doing]}", style="dim"),
     )

@@ -6,6 +6,7 @@ from typing import Any
 from askwise.loop.status import status
 from askwise.report.past import past
 from askwise.store import Store
+from askwise.tasks import named
 
 
 def standing(store: Store) -> dict[str, Any]:
@@ -23,6 +24,7 @@ def standing(store: Store) -> dict[str, Any]:
         "items": now.counts.items,
         "segments": now.segments,
         "measured_on": run.part,
-        "metrics": {key: measured[key] for key in ("accuracy", "nll", "ece", "brier") if key in measured},
+        "metrics": {key: measured[key] for key in named(run.plan.task).measures if key in measured},
+        "task": run.plan.kind,
         "next": now.next,
     }

@@ -52,6 +52,17 @@ STORED: Mapping[str, Stored] = {
     **UCI,
 }
 NAMES = ("digits", *STORED)
+_TASKS: Mapping[str, Mapping[str, Any]] = {
+    "camvid": {"name": "segmentation", "ignore": len(CAMVID.classes)},
+    "goemotions": {"name": "multilabel"},
+    "xed": {"name": "multilabel"},
+    **{name: {"name": "regression"} for name in UCI},
+}
+
+
+def task_of(name: str) -> dict[str, Any]:
+    """What a label of a data set is, by the name and the options of its task."""
+    return dict(_TASKS.get(name, {"name": "classification"}))
 
 
 def load(name: str, *, data_dir: str | Path | None = None, **options: Any) -> Dataset:

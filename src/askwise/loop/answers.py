@@ -7,8 +7,8 @@ from askwise.errors import InputError
 from askwise.loop.edits import refuse_gone
 from askwise.loop.opening import sync_grown
 from askwise.loop.setting import Setting
-from askwise.store.classes import position
 from askwise.store.facts import RETRACT, Answer, NoLabel
+from askwise.store.labels import Mask
 
 
 def tell(
@@ -25,6 +25,7 @@ def tell(
         setting.ledger.refresh()
         found = {name: _answer(setting, name, value, annotator, key) for name, value in by_id.items()}
         new = [answer for answer in found.values() if not answer.revision]
+        setting.masks.keep(answer.label for answer in new if isinstance(answer.label, Mask))
         stored = {answer.id: answer for answer in setting.store.answer(new)}
         clash = next((one for one in new if not _same(one, stored[one.id])), None)
         if clash is None:
@@ -54,8 +55,8 @@ def _answer(setting: Setting, name: str, value: Any, annotator: str, key: str | 
         verdict = value.value
     else:
         what = f"the label of {name!r}"
-        label = position(value, setting.plan.classes, what=what)
-        refuse_gone(label, setting.ledger.rules, setting.plan.classes, what=what)
+        label = setting.labelling.label(value, what=what)
+        refuse_gone(label, setting.ledger.rules, setting.plan.names, what=what)
     history = setting.ledger.history(name)
     own = f"#{len(history)}" if key is None else key
     new = Answer(

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from askwise.acquire import ACQUISITIONS, score
 from askwise.bayes.fitted import Fitted
-from askwise.bayes.predict import features, log_probs, predict, scoring
+from askwise.bayes.predict import features, log_probs, moments, predict, scoring
 from askwise.bayes.program.stream import Fetched, working
 from askwise.bayes.program.trace import as_taken
 from askwise.engine import Engine, remembered
@@ -24,6 +24,7 @@ from askwise.loop.score import Part, Scored, chunk_size, chunks, score_items, su
 from askwise.loop.setting import Setting, untrained
 from askwise.seeding import derive
 from askwise.selection import SELECTIONS, select
+from askwise.store.labels import Label
 from askwise.train.progress import meter
 
 
@@ -33,7 +34,7 @@ class Choice:
 
     ids: list[str]
     scores: list[float | None]
-    guesses: list[int | None]
+    guesses: list[Label | None]
     scored: int
     sha256: str
     quarantined: dict[str, str]
@@ -112,6 +113,8 @@ class _Chooser:
             given["scores"] = scored.scores
         if "log_probs" in needs:
             ids, given["log_probs"] = self._gather(scored.ids, self._log_probs)
+        if "moments" in needs:
+            ids, given["moments"] = self._gather(scored.ids, self._moments)
         if "features" in needs:
             ids, given["features"] = self._gather(scored.ids, self._features)
             if self._selection.cold_start and self._setting.ledger.labels:
@@ -124,12 +127,13 @@ class _Chooser:
         place = {name: position for position, name in enumerate(scored.ids)}
         return [place[ids[pick]] for pick in picks.tolist()]
 
-    def guess(self, inputs: Tensor) -> list[int | None]:
-        """The class the model would give to each item; none without a model."""
-        if self._fitted is None or not len(inputs):
+    def guess(self, inputs: Tensor) -> list[Label | None]:
+        """What the model would answer for each item; none without a model, and no masks."""
+        if self._fitted is None or not len(inputs) or self._plan.kind == "segmentation":
             return [None] * len(inputs)
         found = predict(self._fitted, inputs, draws=self._plan.draws, seed=self._draw)
-        return list(found.mean.argmax(dim=-1).tolist())
+        kind = self._setting.labelling
+        return [kind.guess(one) for one in found.mean.cpu()]
 
     def _first(self) -> list[str]:
         """The items that the plan wants to have labelled first, while there is no model."""
@@ -200,6 +204,10 @@ class _Chooser:
     def _log_probs(self, inputs: Tensor) -> Tensor:
         engine = self._setting.engine
         return log_probs(self._model(), inputs, draws=self._plan.draws, seed=self._draw, engine=engine)
+
+    def _moments(self, inputs: Tensor) -> Tensor:
+        engine = self._setting.engine
+        return moments(self._model(), inputs, draws=self._plan.draws, seed=self._draw, engine=engine)
 
     def _features(self, inputs: Tensor) -> Tensor:
         return features(self._fitted or untrained(self._setting), inputs)

@@ -11,14 +11,18 @@ from askwise.loop.plan import make
 from askwise.loop.setting import Labelled, Setting
 from askwise.store.classes import edited, position
 from askwise.store.facts import RULES, ClassEdit, NoLabel, Planned, Resolution
+from askwise.store.labels import Label
 from askwise.store.standing import Rules, rules
 
 
 def rename(setting: Setting, old: str, new: str) -> None:
-    """Give a class another name; its labels stay."""
-    place = position(old, setting.plan.classes, what="the class to rename")
-    renamed = [*setting.plan.classes[:place], new, *setting.plan.classes[place + 1 :]]
-    plan = make(setting.plan.model_dump() | {"classes": renamed})
+    """Give a class or a tag another name; its labels stay."""
+    if setting.plan.kind == "regression":
+        raise InputError("regression has no classes to rename; its numbers are named in the plan")
+    known = setting.plan.names
+    place = position(old, known, what="the class to rename")
+    word = "tags" if setting.plan.tags else "classes"
+    plan = make(setting.plan.model_dump() | {word: [*known[:place], new, *known[place + 1 :]]})
     edit = ClassEdit(edit="rename", number=place, name=new)
     setting.store.append([edit, Planned(plan=plan.model_dump(mode="json"))])
     setting.plan = plan
@@ -29,6 +33,8 @@ def take_out(setting: Setting, edit: str, old: str, into: Iterable[str]) -> None
 
     The network keeps its outputs: a class keeps its number for ever.
     """
+    if setting.plan.kind != "classification":
+        raise InputError(f"the classes of {setting.plan.kind} can be renamed; {edit} serves classification")
     classes = setting.plan.classes
     number = position(old, classes, what=f"the class to {edit}")
     successors = tuple(position(one, classes, what="the class that takes its place") for one in into)
@@ -53,8 +59,8 @@ def resolve(setting: Setting, words: Mapping[Any, Any], *, annotator: str, note:
         verdict, label = value.value if isinstance(value, NoLabel) else "label", None
         if verdict == "label":
             what = f"the label of {name!r}"
-            label = position(value, setting.plan.classes, what=what)
-            refuse_gone(label, ledger.rules, setting.plan.classes, what=what)
+            label = setting.labelling.label(value, what=what)
+            refuse_gone(label, ledger.rules, setting.plan.names, what=what)
         said = tuple(answer.seq for answer in ledger.history(name))
         found.append(
             Resolution(id=name, verdict=verdict, label=label, annotator=annotator, answers=said, note=note)
@@ -64,9 +70,9 @@ def resolve(setting: Setting, words: Mapping[Any, Any], *, annotator: str, note:
     return setting.store.facts(Resolution, since=revision - 1)[: len(found)]
 
 
-def refuse_gone(label: int, how: Rules, classes: Sequence[str], *, what: str) -> None:
+def refuse_gone(label: Label, how: Rules, classes: Sequence[str], *, what: str) -> None:
     """Refuse a class that was split or retired; the labels of a merged one count for the other."""
-    if how.counts_for(label) is not None:
+    if not isinstance(label, int) or how.counts_for(label) is not None:
         return
     instead = [classes[number] for number in how.into.get(label, ()) if number < len(classes)]
     hint = f"say one of: {', '.join(instead)}" if instead else "say another, or that it cannot be told"

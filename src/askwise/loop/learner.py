@@ -29,6 +29,8 @@ from askwise.loop.questions import Questions, open_questions
 from askwise.loop.setting import Labelled, Setting
 from askwise.loop.status import Status, status
 from askwise.oracle import AnyOracle, open_oracle
+from askwise.oracle.labelling import labelling
+from askwise.oracle.masks import Masks
 from askwise.pool import Item, Pool, as_pool
 from askwise.pool.pool import Source
 from askwise.store import open_store
@@ -36,7 +38,7 @@ from askwise.store.contract import Store
 from askwise.store.facts import RULES, Answer, Quarantine, Resolution, Round
 from askwise.store.ledger import Ledger
 from askwise.store.standing import rules
-from askwise.tasks import Prediction
+from askwise.tasks import Prediction, Task
 from askwise.train import Training, as_training
 from askwise.train.progress import Follow
 
@@ -74,12 +76,15 @@ class Choices(TypedDict, total=False):
 class Learner:
     """A network that asks for the labels it needs.
 
-    Every choice may also come as a `plan`. With a `store` on disk everything that was told is safe, and
-    a process that was killed goes on where it was. `initial` is a number of items, ids, labels by id, or
-    (x, y); or a number of items per class, `{"per_class": 2, "labels": labels by id or a file of them}`,
-    which are asked first. `validation` and `test` are labels by id or (x, y). `exact` refuses to go on
-    under other conditions. `progress` shows a bar for what takes longer than two seconds. A frozen
-    encoder (`aw.nets.encoded`) runs once for each item, and its features are kept beside the store.
+    `task` says what a label is: one of `classes` (classification), a set of `tags` (multilabel), `numbers`
+    (regression; one unless they are named), or a mask of `classes` (segmentation); a name or a task with
+    options. Every choice may also come as a `plan`. With a `store` on disk everything that was told is
+    safe, and a process that was killed goes on where it was. `initial` is a number of items, ids, labels
+    by id, or (x, y); or a number of items per class, `{"per_class": 2, "labels": ...}` with labels by id or
+    a file of them, which are asked first. `validation` and `test` are labels by id or (x, y). `exact`
+    refuses to go on under other conditions. `progress` shows a bar for what takes longer than two
+    seconds. A frozen encoder (`aw.nets.encoded`) runs once for each item, and its features are kept
+    beside the store.
     """
 
     def __init__(
@@ -87,7 +92,10 @@ class Learner:
         network: nn.Module,
         *,
         pool: Any,
+        task: str | Task | Mapping[str, Any] | None = None,
         classes: int | Iterable[str | int] | None = None,
+        tags: int | Iterable[str | int] | None = None,
+        numbers: int | Iterable[str | int] | None = None,
         plan: Plan | None = None,
         store: str | Path | Store | None = None,
         initial: Any = None,
@@ -97,18 +105,22 @@ class Learner:
         progress: Follow = False,
         **choices: Unpack[Choices],
     ) -> None:
-        plan = _plan(plan, classes, dict(choices))
+        plan = _plan(
+            plan, {"task": task, "classes": classes, "tags": tags, "numbers": numbers}, dict(choices)
+        )
         own = choices.get("acquire")
         acquired = acquisition(plan) if own is None or isinstance(own, str) else as_acquisition(own)[1]
         ready(plan)
         self._items = items = as_pool(pool)
         network = as_network(network)
-        check_outputs(network, items.like(), plan.classes)
+        size = check_outputs(network, items.like(), plan)
         first, labels = initial_part(initial, items)
         parts = {"initial": first}
         measured, held = {}, frozenset[str]()
         for name, given in (("validation", validation), ("test", test)):
-            parts[name], data, ids = measured_part(name, given, items, plan.classes)
+            parts[name], data, ids = measured_part(
+                name, given, items, labelling(plan.task, plan.names, size=size)
+            )
             held |= ids
             if data is not None:
                 measured[name] = data
@@ -140,7 +152,18 @@ class Learner:
             # of what is trained: with an encoder that is the head on its features
             now["threads"] = training_threads(network, items.like()[None], as_training(plan.training))
             self._setting = Setting(
-                plan, network, items, kept, Ledger(kept), held, measured, acquired, engine, progress
+                plan,
+                network,
+                items,
+                kept,
+                Ledger(kept),
+                held,
+                measured,
+                acquired,
+                engine,
+                progress,
+                size=size,
+                masks=Masks(None if kept.folder is None else kept.folder.with_suffix(".masks")),
             )
             open_run(self._setting, now, exact=exact)
             tell(self._setting, labels, annotator="initial", key="initial")
@@ -160,7 +183,10 @@ class Learner:
     def tell(
         self, answers: Mapping[Any, Any], *, annotator: str = "", key: str | None = None
     ) -> list[Answer]:
-        """The answer that now holds for each item: a class, its number, SKIP, CANNOT_TELL or RETRACT.
+        """The answer that now holds for each item: a label, SKIP, CANNOT_TELL or RETRACT.
+
+        A label is a class or its number; a collection of tags, or a mapping from tags to True, False and
+        None for unknown; a number or several; a mask, as an array [H, W] or the path of a picture.
 
         `answers` is a mapping by id; rows of the array and names of files do as well, where they are
         unique. A new value for an answered item corrects it. When this returns, the answers are on
@@ -178,7 +204,7 @@ class Learner:
         `oracle` is a path, a mapping of labels, a function of a question, or an Oracle. `on_action`
         is called with every action before it is performed.
         """
-        answers = open_oracle(oracle, classes=self._setting.plan.classes, find=self._items.find)
+        answers = open_oracle(oracle, classes=self._setting.labelling, find=self._items.find)
         return loop.run(self._setting, answers, on_action=on_action)
 
     @property
@@ -240,7 +266,7 @@ class Learner:
         return new
 
     def rename(self, old: str, new: str) -> None:
-        """Give a class another name; its labels stay."""
+        """Give a class or a tag another name; its labels stay."""
         edits.rename(self._setting, old, new)
 
     def merge(self, old: str, into: str) -> None:
@@ -290,19 +316,17 @@ class Learner:
         self.close()
 
 
-def _plan(plan: Plan | None, classes: Any, choices: dict[str, Any]) -> Plan:
+def _plan(plan: Plan | None, labels: dict[str, Any], choices: dict[str, Any]) -> Plan:
     """The plan without its labelled data, from choices (None stands for a default) or as given."""
     if plan is not None:
-        extra = [name for name, value in choices.items() if name != "acquire" and value is not None]
-        if classes is not None or extra:
-            raise InputError(f"the plan decides {(extra or ['classes'])[0]!r}; change it there")
+        both = choices | labels
+        extra = [name for name, value in both.items() if name != "acquire" and value is not None]
+        if extra:
+            raise InputError(f"the plan decides {extra[0]!r}; change it there")
         return plan
     for name in choices:
         choose("option of Learner", name, Choices.__annotations__)
-    if classes is None:
-        raise InputError("name the classes: classes=['cat', 'dog'], or their number")
-    known = {name: value for name, value in choices.items() if value is not None}
-    return make(known | {"classes": classes})
+    return make({name: value for name, value in (choices | labels).items() if value is not None})
 
 
 def _begun(store: str | Path | Store | None) -> bool:

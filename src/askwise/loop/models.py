@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
 
-from torch import tensor
-
 from askwise.bayes.calibrate import calibrate
 from askwise.bayes.fit import fit
 from askwise.bayes.fitted import Fitted, load
@@ -17,7 +15,7 @@ from askwise.loop.setting import Setting, differs
 from askwise.pool.pool import Reading
 from askwise.seeding import derive
 from askwise.store.facts import Planned, Restored, Round
-from askwise.store.labels import class_number
+from askwise.store.labels import Label
 from askwise.train import as_training
 
 
@@ -35,7 +33,7 @@ def latest(setting: Setting) -> tuple[int, Fitted | None]:
     return last.number, found
 
 
-def fit_round(setting: Setting, number: int, reading: Reading, labels: Mapping[str, int]) -> Fitted:
+def fit_round(setting: Setting, number: int, reading: Reading, labels: Mapping[str, Label]) -> Fitted:
     """The model of a round: everything about it follows from the plan, its number and its labels."""
     plan = setting.plan
     start: Literal["given", "scratch"] | Fitted = "given"
@@ -47,9 +45,9 @@ def fit_round(setting: Setting, number: int, reading: Reading, labels: Mapping[s
     validation = None if held is None else (held.inputs, held.labels)
     fitted = fit(
         setting.network,
-        (reading.inputs, tensor([labels[name] for name in reading.ids])),
+        (reading.inputs, setting.rows(labels[name] for name in reading.ids)),
         posterior=as_posterior(plan.posterior),
-        task="classification",
+        task=setting.task,
         training=as_training(plan.training),
         start=start,
         seed=derive(plan.seed, "fit", number),
@@ -58,8 +56,8 @@ def fit_round(setting: Setting, number: int, reading: Reading, labels: Mapping[s
         validation=validation,
         progress=setting.follow,
     )
-    fitted = replace(fitted, classes=plan.classes)
-    if validation is None or plan.calibrate is False:
+    fitted = replace(fitted, classes=plan.names)
+    if validation is None or plan.calibrate is False or plan.kind == "regression":
         return fitted
     return calibrate(fitted, validation, draws=plan.draws, seed=plan.draw_seed(number))
 
@@ -108,7 +106,7 @@ def _restored(setting: Setting, last: Round) -> Fitted:
 def _trained_again(setting: Setting, last: Round, why: str) -> Fitted:
     plans = [fact for fact in setting.store.facts(Planned) if fact.revision <= last.revision]
     then = replace(setting, plan=make(plans[-1].plan)) if plans else setting
-    labels = {name: class_number(label) for name, label in setting.ledger.labels_at(last.seen).items()}
+    labels = setting.ledger.labels_at(last.seen)
     reading = setting.pool.read([name for name in labels if name in setting.pool])
     if not reading.ids:
         raise CorruptError(f"{why}, and none of its {last.labels} items can be read to train it again")

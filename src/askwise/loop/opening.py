@@ -12,10 +12,12 @@ from torch import Tensor, nn
 from askwise.bayes.program.trace import outputs_of
 from askwise.errors import InputError
 from askwise.loop.conditions import changes, refuse
+from askwise.loop.plan import Plan
 from askwise.loop.setting import Setting
 from askwise.store.classes import edited
 from askwise.store.contract import Store
 from askwise.store.facts import ClassEdit, Fact, Item, Listed, Planned, Policy, Quarantine, Segment
+from askwise.tasks import named
 
 _CHUNK = 10_000  # ids hashed at a time
 MISSING = "it is not in the pool any more"
@@ -70,13 +72,22 @@ def sync_grown(setting: Setting) -> None:
             _take_in(setting, *_compared(setting), _digest(setting))
 
 
-def check_outputs(network: nn.Module, like: Tensor, classes: Sequence[str]) -> None:
-    """Refuse a network that cannot take the items, or tells another number of classes apart."""
-    count = outputs_of(network, torch.zeros_like(like)[None]).shape[-1]
-    if count != len(classes):
-        raise InputError(
-            f"the network has {count} outputs, and there are {len(classes)} classes; make them equal"
+def check_outputs(network: nn.Module, like: Tensor, plan: Plan) -> tuple[int, int]:
+    """The pixels of a mask, 0 x 0 without any; a network that does not fit items or labels is refused."""
+    outputs = outputs_of(network, torch.zeros_like(like)[None])
+    if plan.kind != "classification":
+        named(plan.task).predictive(outputs.unsqueeze(1))  # it says what is wrong with the shape
+    pixels = tuple(outputs.shape[2:]) if plan.kind == "segmentation" else (0, 0)
+    count, wanted = outputs.shape[1] if any(pixels) else outputs.shape[-1], len(plan.names)
+    if plan.kind == "regression" and plan.task.get("tau") is None:
+        wanted *= 2  # means, then log-variances
+    if count != wanted:
+        word = {"classification": "classes", "multilabel": "tags", "segmentation": "classes"}.get(plan.kind)
+        there = (
+            f"there are {wanted} {word}" if word else f"should have {wanted} for {len(plan.names)} numbers"
         )
+        raise InputError(f"the network has {count} outputs, and {there}; make them equal")
+    return pixels[0], pixels[1]
 
 
 def stored_classes(store: Store) -> tuple[str, ...]:
@@ -85,11 +96,19 @@ def stored_classes(store: Store) -> tuple[str, ...]:
 
 
 def _classes(setting: Setting) -> list[Fact]:
-    before, now = stored_classes(setting.store), setting.plan.classes
+    if setting.plan.kind == "regression":
+        return []
+    before, now = stored_classes(setting.store), setting.plan.names
+    word = "tags" if setting.plan.tags else "classes"
     if now[: len(before)] != before:
         raise InputError(
-            f"store {setting.store.name} has the classes {', '.join(before)}, and the plan {', '.join(now)}; "
+            f"store {setting.store.name} has the {word} {', '.join(before)}, and the plan {', '.join(now)}; "
             "new ones can only be added at the end"
+        )
+    if setting.plan.tags and before and len(now) > len(before) and setting.store.places().labelled:
+        raise InputError(
+            f"store {setting.store.name} has answers that say nothing of the tag {now[len(before)]!r}; "
+            "tags are added before the first answer, or in a new store"
         )
     return [ClassEdit(edit="add", number=place, name=now[place]) for place in range(len(before), len(now))]
 
@@ -103,6 +122,12 @@ def _policy(setting: Setting) -> list[Fact]:
 def _plan(setting: Setting) -> list[Fact]:
     now = setting.plan.model_dump(mode="json")
     past = setting.store.facts(Planned)
+    before = past[-1].plan.get("task", {"name": "classification"})["name"] if past else setting.plan.kind
+    if before != setting.plan.kind:
+        raise InputError(
+            f"store {setting.store.name} holds a run of {before}, and the plan is of {setting.plan.kind}; "
+            "choose another store"
+        )
     return [] if past and past[-1].plan == now else [Planned(plan=now)]
 
 

@@ -13,6 +13,7 @@ from askwise.loop.plan import Initial, Part, Plan, make
 from askwise.loop.score import chunks, subset
 from askwise.loop.setting import Labelled
 from askwise.oracle import known_labels, open_oracle
+from askwise.oracle.labelling import Classes, Labelling
 from askwise.pool.arrays import ArraySource, as_tensor
 from askwise.pool.pool import Pool
 from askwise.seeding import derive
@@ -91,7 +92,7 @@ def balanced_before(plan: Plan, store: Store) -> Plan | None:
 
 
 def measured_part(
-    name: str, given: Any, pool: Pool, classes: Sequence[str]
+    name: str, given: Any, pool: Pool, kind: Labelling
 ) -> tuple[Part, Labelled | None, frozenset[str]]:
     """What the plan says of data that are only measured, the data, and the items they hold out."""
     if given is None:
@@ -107,8 +108,9 @@ def measured_part(
         inputs, told, held = as_tensor(_rows(name, given)), list(given[1]), frozenset()
     else:
         raise InputError(f"{name} is inputs with labels (x, y), or labels by id, not {type(given).__name__}")
-    labels = torch.tensor([position(label, classes, what=f"a {name} label") for label in told])
-    digest = _digest([inputs.shape, labels.tolist(), inputs.numpy().tobytes()])
+    labels = torch.stack([kind.row(kind.label(label, what=f"a {name} label")) for label in told])
+    written = labels.tolist() if isinstance(kind, Classes) else labels.numpy().tobytes()
+    digest = _digest([inputs.shape, written, inputs.numpy().tobytes()])
     return Part(count=len(labels), ids=tuple(sorted(held)), sha256=digest), Labelled(inputs, labels), held
 
 

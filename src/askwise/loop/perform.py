@@ -14,7 +14,7 @@ from askwise.loop.models import fit_round, in_use
 from askwise.loop.setting import Setting
 from askwise.pool.pool import Reading
 from askwise.store.facts import Asked, Quarantine, Question, Round, Snapshot
-from askwise.store.labels import class_number
+from askwise.store.labels import Label
 
 
 def perform(action: Train | Ask, setting: Setting) -> None:
@@ -87,7 +87,7 @@ def ask_questions(setting: Setting, count: int) -> None:
     setting.store.append([asked, *questions, *_quarantines(choice.quarantined)])
 
 
-def _take_snapshot(setting: Setting, number: int) -> tuple[Snapshot, dict[str, int], Reading] | None:
+def _take_snapshot(setting: Setting, number: int) -> tuple[Snapshot, dict[str, Label], Reading] | None:
     """The labels to train on, written down first; none if no labelled item can be read.
 
     A round that was interrupted goes on with its own snapshot, even if more is known by now.
@@ -97,7 +97,7 @@ def _take_snapshot(setting: Setting, number: int) -> tuple[Snapshot, dict[str, i
     snapshot = pending[-1] if pending else None
     while True:
         seen = snapshot.seen if snapshot else setting.ledger.refresh().revision
-        labels = {name: class_number(label) for name, label in setting.ledger.labels_at(seen).items()}
+        labels = setting.ledger.labels_at(seen)
         digest = sha256(repr(list(labels.items())).encode()).hexdigest()
         if snapshot is None:
             snapshot = Snapshot(round=number, seen=seen, count=len(labels), sha256=digest)
@@ -127,7 +127,7 @@ def _metrics(setting: Setting, fitted: Fitted, number: int) -> dict[str, Any]:
         name: evaluate(fitted, (data.inputs, data.labels), draws=setting.plan.draws, seed=seed, **how)
         for name, data in setting.measured.items()
     }
-    if "validation" in found and setting.plan.calibrate is not False:
+    if "validation" in found and setting.plan.calibrate is not False and setting.plan.kind != "regression":
         found["validation"]["temperature"] = fitted.temperature
     return found
 

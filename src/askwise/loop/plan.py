@@ -18,13 +18,33 @@ from askwise.acquire import ACQUISITIONS, Acquisition, as_acquisition
 from askwise.bayes.fit import as_device
 from askwise.bayes.posteriors import as_posterior
 from askwise.engine import ENGINES, Engine, open_engine
-from askwise.errors import InputError, check_options, choose
+from askwise.errors import InputError, check_options, choose, serves
 from askwise.nets import NETWORKS
 from askwise.references import imported, is_reference, reference_to
 from askwise.seeding import derive
 from askwise.selection import SELECTIONS
 from askwise.store.classes import names
+from askwise.tasks import TASKS, Task, named
 from askwise.train import as_training
+
+_MADE_OF = {
+    "classification": "classes",
+    "multilabel": "tags",
+    "regression": "numbers",
+    "segmentation": "classes",
+}
+
+
+def _set(task: Task) -> dict[str, Any]:
+    """The options of a task that are not its defaults."""
+    usual = TASKS[choose("task", task.name, TASKS)]().options
+    return {name: value for name, value in task.options.items() if value != usual[name]}
+
+
+def _named(value: Any, kind: str, *, least: int) -> tuple[str, ...]:
+    """The names; none at all means that the field is left out."""
+    given = value if isinstance(value, int | str) else tuple(value)
+    return () if given == () else names(given, kind=kind, least=least)
 
 
 class _Record(BaseModel):
@@ -50,7 +70,15 @@ class Initial(Part):
 class Plan(_Record):
     """Every choice of a run; the descriptions are what `askwise plan check` prints."""
 
-    classes: tuple[str, ...] = Field(description="names of the classes, in the order of their numbers")
+    task: dict[str, Any] = Field(
+        {"name": "classification"},
+        description="what a label is: classification, multilabel, regression, segmentation; with its options",
+    )
+    classes: tuple[str, ...] = Field(
+        (), description="names of the classes, in the order of their numbers; of pixels for segmentation"
+    )
+    tags: tuple[str, ...] = Field((), description="names of the tags, for multilabel")
+    numbers: tuple[str, ...] = Field((), description="names of the numbers, for regression; one by default")
     posterior: dict[str, Any] = Field(
         {"name": "bbb", "last": 1}, description="where the network's uncertainty comes from"
     )
@@ -118,6 +146,9 @@ class Plan(_Record):
     network: str | None = Field(
         None, description="a network by name, or one's own as module:function; for plans in files"
     )
+    network_options: dict[str, Any] = Field(
+        {}, description="options of a network by name: hidden, width, dropout, ..."
+    )
     data: str | None = Field(
         None, description="a data set by name, a folder of pictures or texts, a table; for plans in files"
     )
@@ -136,10 +167,36 @@ class Plan(_Record):
         """The seed of the draws that the model of a round predicts and scores with."""
         return derive(self.seed, "draw", round_number)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What a label is made of: the names of the classes, tags or numbers."""
+        return self.classes or self.tags or self.numbers
+
+    @property
+    def kind(self) -> str:
+        """The name of the task."""
+        return str(self.task["name"])
+
+    @field_validator("task", mode="before")
+    @classmethod
+    def _task(cls, value: Any) -> Any:
+        task = named(value)
+        return dict(value) if isinstance(value, Mapping) else {"name": task.name, **_set(task)}
+
     @field_validator("classes", mode="before")
     @classmethod
-    def _named(cls, value: Any) -> Any:
-        return names(value)
+    def _classes(cls, value: Any) -> Any:
+        return _named(value, "classes", least=2)
+
+    @field_validator("tags", mode="before")
+    @classmethod
+    def _tags(cls, value: Any) -> Any:
+        return _named(value, "tags", least=1)
+
+    @field_validator("numbers", mode="before")
+    @classmethod
+    def _numbers(cls, value: Any) -> Any:
+        return _named(value, "numbers", least=1)
 
     @field_validator("posterior", mode="before")
     @classmethod
@@ -160,8 +217,7 @@ class Plan(_Record):
             return reference_to(value)
         if isinstance(value, str) and is_reference(value):
             return value
-        fit = [name for name, known in ACQUISITIONS.items() if known.needs != "moments"]
-        return choose("acquisition", value, fit)
+        return choose("acquisition", value, ACQUISITIONS)
 
     @field_validator("engine", mode="before")
     @classmethod
@@ -191,6 +247,25 @@ class Plan(_Record):
         return {"count": written} if isinstance(written, int) else written
 
     @model_validator(mode="after")
+    def _served(self) -> "Plan":
+        """One word for what a label is made of, and only what serves the task."""
+        wanted = _MADE_OF[self.kind]
+        for word in ("classes", "tags", "numbers"):
+            if getattr(self, word) and word != wanted:
+                raise InputError(f"{self.kind} takes {wanted}, not {word}; rename them in the plan")
+        if not self.names:
+            raise InputError(f"name the {wanted}: {wanted} = [...] in the plan, or {wanted}=[...]")
+        if not is_reference(self.acquire):
+            serves("acquisition", self.acquire, self.kind, ACQUISITIONS[self.acquire], ACQUISITIONS)
+        for name in filter(None, (self.select, self.initial_select)):
+            serves("selection", name, self.kind, SELECTIONS[name], SELECTIONS)
+        if self.kind == "regression" and self.calibrate:
+            raise InputError("calibrate tempers probabilities, and regression has none; leave it out")
+        if self.kind != "classification" and self.initial.per_class is not None:
+            raise InputError(f"initial per class needs one class per item, and the task is {self.kind}")
+        return self
+
+    @model_validator(mode="after")
     def _options(self) -> "Plan":
         if not is_reference(self.acquire):
             function, given = ACQUISITIONS[self.acquire].function, ["seed", "targets"]
@@ -218,6 +293,9 @@ class Plan(_Record):
     def _known(cls, values: Any) -> Any:
         for key in values:
             choose("key in the plan", key, cls.model_fields)
+        if values.get("task") is not None and named(values["task"]).name == "regression":
+            defaults = {"numbers": ("value",), "acquire": "gaussian_bald"}
+            values = defaults | {key: value for key, value in values.items() if value not in ((), [])}
         return values
 
 

@@ -1,10 +1,9 @@
-"""Questions as people see them: with row, name and the class that the model would guess."""
+"""Questions as people see them: with row, name and what the model would answer."""
 
 from collections.abc import Iterable
 
 from askwise.loop.setting import Setting
 from askwise.oracle import Question
-from askwise.store.labels import class_number
 
 
 class Questions(list[Question]):
@@ -21,6 +20,7 @@ class Questions(list[Question]):
 
 def open_questions(setting: Setting) -> list[Question]:
     """The open questions: the oldest first, of those asked together the best."""
+    kind = setting.labelling
     return [
         Question(
             id=asked.id,
@@ -29,7 +29,7 @@ def open_questions(setting: Setting) -> list[Question]:
             round=asked.round,
             rank=asked.rank,
             score=asked.score,
-            guess=None if asked.guess is None else setting.plan.classes[class_number(asked.guess)],
+            guess=None if asked.guess is None else kind.text(asked.guess),
         )
         for asked in setting.ledger.questions()
     ]

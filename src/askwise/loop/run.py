@@ -52,12 +52,12 @@ def run(setting: Setting, oracle: Oracle, *, on_action: OnAction | None = None) 
 
 def _correct(setting: Setting, oracle: Corrector) -> None:
     """Tell what the oracle says otherwise by now of items that it answered before."""
-    annotator, classes = type(oracle).__name__.lower(), setting.plan.classes
+    annotator = type(oracle).__name__.lower()
     setting.ledger.refresh()
     own = {
-        name: classes[label]
+        name: label
         for name, label in setting.ledger.labels.items()
-        if isinstance(label, int) and setting.ledger.history(name)[-1].annotator == annotator
+        if setting.ledger.history(name)[-1].annotator == annotator
     }
     changed = oracle.corrections(own)
     if changed:

@@ -1,11 +1,12 @@
 """What actions act upon: the plan, the network, the items and the facts of one run."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field
 from threading import RLock
 
-from jaxtyping import Int64
+import torch
+from jaxtyping import Shaped
 from torch import Tensor, nn
 
 from askwise.acquire import ACQUISITIONS, Acquisition
@@ -14,11 +15,14 @@ from askwise.bayes.posteriors import as_posterior
 from askwise.engine import Engine, Local
 from askwise.loop.decide import Counts
 from askwise.loop.plan import Plan
+from askwise.oracle.labelling import Labelling, labelling
+from askwise.oracle.masks import Masks
 from askwise.pool.pool import Pool
 from askwise.store.contract import Store
 from askwise.store.facts import Round, Segment
+from askwise.store.labels import Label
 from askwise.store.ledger import Ledger, changed_since
-from askwise.tasks import named
+from askwise.tasks import Task, named
 from askwise.train.progress import Follow
 
 
@@ -27,7 +31,7 @@ class Labelled:
     """Inputs and labels that are measured, never trained on."""
 
     inputs: Tensor
-    labels: Int64[Tensor, " N"]
+    labels: Shaped[Tensor, "N ..."]
 
 
 @dataclass
@@ -50,10 +54,29 @@ class Setting:
     """The models of the last rounds, by number."""
     synced: int = 0
     """How many items the pool had when the store last took them in."""
+    size: tuple[int, int] = (0, 0)
+    """The pixels of a mask, where labels are masks."""
+    masks: Masks = field(default_factory=Masks)
+    """Where masks are kept."""
     lock: RLock = field(default_factory=RLock, repr=False)
     """Held by a thread that changes what is kept here, never while it fits or scores."""
     acting: RLock = field(default_factory=RLock, repr=False)
     """Held by the one thread that performs actions; telling, predicting and looking do not wait for it."""
+
+    @property
+    def task(self) -> Task:
+        """What a label is, to a network."""
+        return named(self.plan.task)
+
+    @property
+    def labelling(self) -> Labelling:
+        """What a label is, as people say it and as it is stored."""
+        return labelling(self.plan.task, self.plan.names, size=self.size, masks=self.masks)
+
+    def rows(self, labels: Iterable[Label]) -> Tensor:
+        """Labels as a network learns them."""
+        kind = self.labelling
+        return torch.stack([kind.row(label) for label in labels])
 
     def refresh(self) -> Counts:
         """How far the run is, by the facts."""
@@ -92,7 +115,7 @@ class Setting:
 def untrained(setting: Setting) -> Fitted:
     """The network as given, for its features before the first round."""
     own = deepcopy(setting.network).eval()
-    return Fitted(own, as_posterior(setting.plan.posterior), named("classification"), {}, ())
+    return Fitted(own, as_posterior(setting.plan.posterior), setting.task, {}, ())
 
 
 def count_items(store: Store, last: Round | None, *, ledger: Ledger | None = None) -> Counts:

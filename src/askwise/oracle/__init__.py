@@ -8,6 +8,7 @@ from askwise.errors import InputError
 from askwise.oracle.contract import Oracle, Question
 from askwise.oracle.file import File, Find
 from askwise.oracle.function import Function
+from askwise.oracle.labelling import Labelling
 from askwise.oracle.simulated import Simulated
 from askwise.store.facts import Told
 
@@ -16,7 +17,7 @@ __all__ = ["AnyOracle", "File", "Function", "Oracle", "Question", "Simulated", "
 AnyOracle = Oracle | Callable[[Question], Told | None] | Mapping[str, Any] | str | Path
 
 
-def open_oracle(source: Any, *, classes: Sequence[str], find: Find | None = None) -> Oracle:
+def open_oracle(source: Any, *, classes: Sequence[str] | Labelling, find: Find | None = None) -> Oracle:
     """The oracle that a path, a mapping of labels or a function stands for; an oracle as it is.
 
     `find` turns what a file calls an item (its row, its file name) into its id.

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from askwise.store.facts import Told
+from askwise.store.labels import Label
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +22,7 @@ class Question:
     """Its place among the questions asked together; 0 is the most informative."""
     score: float | None = None
     guess: str | None = None
-    """The class that the model would give it; None before the first model."""
+    """What the model would answer, as a file of labels writes it; None before the first model."""
 
 
 @runtime_checkable
@@ -30,7 +31,8 @@ class Oracle(Protocol):
 
     - It answers some of the questions, all or none; what it leaves out stays open and is asked again.
     - It answers nothing that was not asked.
-    - An answer is a class, its number, SKIP or CANNOT_TELL.
+    - An answer is a label of the run's task (a class or its number, a collection of tags, numbers, a mask),
+      SKIP or CANNOT_TELL.
     """
 
     def answer(self, questions: Sequence[Question]) -> Mapping[str, Told]:
@@ -41,5 +43,5 @@ class Oracle(Protocol):
 class Corrector(Protocol):
     """An oracle that may change its mind: a file that was edited."""
 
-    def corrections(self, answered: Mapping[str, str]) -> Mapping[str, Told]:
+    def corrections(self, answered: Mapping[str, Label]) -> Mapping[str, Told]:
         """What it says otherwise by now of the items it answered, by id."""

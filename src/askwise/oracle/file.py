@@ -1,18 +1,20 @@
 """An oracle that reads its answers from a CSV, TSV, JSONL or Parquet file of items and labels."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from askwise.errors import InputError
 from askwise.oracle.contract import Question
+from askwise.oracle.labelling import Classes, Labelling, Pictures, no_label
 from askwise.pool.cells import restored
 from askwise.pool.tables import header, rows
-from askwise.store.classes import names, position
-from askwise.store.facts import CANNOT_TELL, SKIP, Told
+from askwise.store.classes import names
+from askwise.store.facts import NoLabel, Told
+from askwise.store.labels import Label
 
 ID_COLUMNS = ("id", "item", "file", "filename", "file_name", "path", "image", "name", "row")
-LABEL_COLUMNS = ("label", "class", "category", "target", "answer", "y")
-_WORDS: dict[str, Told] = {"": SKIP, "skip": SKIP, "cannot_tell": CANNOT_TELL}
+LABEL_COLUMNS = ("label", "labels", "class", "category", "tags", "target", "value", "mask", "answer", "y")
 
 Find = Callable[[str | int], str]
 """From what a person calls an item (id, row, file name) to its id; an error where there is none."""
@@ -23,14 +25,15 @@ class File:
 
     Its columns may be called as people call them (`file;class`, `image,label`, ...). With `find` items are
     matched by id, row or file name, and `unmatched` says which lines match nothing. An empty label or
-    `skip` skips the item, `cannot_tell` says so, unless a class has that name.
+    `skip` skips the item, `cannot_tell` says so, unless a class has that name. `classes` are names, or
+    what a label is under another task: tags `joy|love|?anger` (the last unknown), numbers, paths of masks.
     """
 
     def __init__(
         self,
         path: str | Path,
         *,
-        classes: int | Sequence[str | int],
+        classes: int | Sequence[str | int] | Labelling,
         id_column: str | None = None,
         label_column: str | None = None,
         find: Find | None = None,
@@ -39,7 +42,9 @@ class File:
         self.unmatched: dict[str, str] = {}
         """What the file calls items that are not in the pool, and why they are not found."""
         self.name, self.lines = str(path), 0
-        known = names(classes)
+        kind = classes if isinstance(classes, Labelling) else Classes(names(classes))
+        # paths of masks begin where the file is, as those of a table in a folder do
+        self._kind = replace(kind, folder=Path(path).parent) if isinstance(kind, Pictures) else kind
         lines: dict[str, int] = {}
         columns = _columns(Path(path), id_column, label_column)
         for row in rows(Path(path), columns):
@@ -51,7 +56,7 @@ class File:
                 raise InputError(f"{path}, line {row.line} is not UTF-8; save the file as UTF-8")
             if Path(path).suffix.lower() in (".csv", ".tsv"):
                 label = restored(label)  # as an export wrote it
-            told = self._read(label.strip(), known, f"{path}, line {row.line}: the label of {called!r}")
+            told = self._read(label.strip(), f"{path}, line {row.line}: the label of {called!r}")
             identity = self._found(called, columns[0], find)
             if identity is None:
                 continue
@@ -71,19 +76,25 @@ class File:
         return self._told
 
     @property
-    def labels(self) -> dict[str, str]:
+    def labels(self) -> dict[str, Told]:
         """The labels that the file has, without what it skips."""
-        return {name: told for name, told in self._told.items() if isinstance(told, str)}
+        return {name: told for name, told in self._told.items() if not isinstance(told, NoLabel)}
 
     def answer(self, questions: Sequence[Question]) -> dict[str, Told]:
         """The answers that the file has."""
         return {q.id: self._told[q.id] for q in questions if q.id in self._told}
 
-    def corrections(self, answered: Mapping[str, str]) -> dict[str, Told]:
+    def corrections(self, answered: Mapping[str, Label]) -> dict[str, Told]:
         """The answers that have another label in the file by now."""
         return {
-            name: self._told[name] for name, label in answered.items() if self._told.get(name, label) != label
+            name: self._told[name]
+            for name, label in answered.items()
+            if name in self._told and self._label(name) != label
         }
+
+    def _label(self, name: str) -> Label | None:
+        told = self._told[name]
+        return None if isinstance(told, NoLabel) else self._kind.label(told, what=f"the label of {name!r}")
 
     def _found(self, called: str, column: str, find: Find | None) -> str | None:
         plain = restored(called) if Path(self.name).suffix.lower() in (".csv", ".tsv") else called
@@ -97,11 +108,11 @@ class File:
             self.unmatched[called] = str(error).partition(";")[0]
             return None
 
-    @staticmethod
-    def _read(label: str, classes: Sequence[str], what: str) -> Told:
-        if label in _WORDS and label not in classes:
-            return _WORDS[label]
-        return classes[position(label, classes, what=what)]
+    def _read(self, label: str, what: str) -> Told:
+        told = no_label(label, self._kind.names)
+        if told is not None:
+            return told
+        return self._kind.said(label, what=what)
 
 
 def _first(find: Find, one: str, other: str) -> str:

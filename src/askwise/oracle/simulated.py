@@ -5,8 +5,9 @@ from typing import Any
 
 from askwise.errors import InputError
 from askwise.oracle.contract import Question
+from askwise.oracle.labelling import Classes, Labelling
 from askwise.seeding import derive
-from askwise.store.classes import names, position
+from askwise.store.classes import names
 from askwise.store.facts import CANNOT_TELL, SKIP, Told
 
 _WHOLE = 2**56  # derive() gives whole numbers below this
@@ -15,15 +16,15 @@ _WHOLE = 2**56  # derive() gives whole numbers below this
 class Simulated:
     """Answers from known labels.
 
-    `noise`, `skip` and `cannot_tell` are fractions of the items; an answer comes after up to `delay`
-    further calls in which its item is asked.
+    `classes` are names, or what a label is under another task. `noise`, `skip` and `cannot_tell` are
+    fractions of the items; an answer comes after up to `delay` further calls in which its item is asked.
     """
 
     def __init__(
         self,
         labels: Mapping[str, Any],
         *,
-        classes: int | Sequence[str | int],
+        classes: int | Sequence[str | int] | Labelling,
         noise: float = 0.0,
         skip: float = 0.0,
         cannot_tell: float = 0.0,
@@ -37,11 +38,12 @@ class Simulated:
             raise InputError(f"skip and cannot_tell must not exceed 1 together, and are {skip + cannot_tell}")
         if delay < 0:
             raise InputError(f"delay is a number of calls, at least 0, not {delay!r}")
-        self._names = names(classes)
+        self._kind = classes if isinstance(classes, Labelling) else Classes(names(classes))
         self.labels = labels
         self._noise, self._skip, self._cannot_tell = noise, skip, cannot_tell
         self._delay, self._seed = delay, seed
         self._calls: dict[str, int] = {}
+        self._ids: list[str] | None = None
 
     def answer(self, questions: Sequence[Question]) -> dict[str, Told]:
         """The answers whose delay is over."""
@@ -60,11 +62,18 @@ class Simulated:
             return SKIP
         if chance < self._skip + self._cannot_tell:
             return CANNOT_TELL
-        true = position(self.labels[identity], self._names, what=f"the label of {identity!r}")
-        if self._number("err", identity) / _WHOLE < self._noise:
-            others = [name for place, name in enumerate(self._names) if place != true]
-            return others[self._number("which", identity) % len(others)]
-        return self._names[true]
+        wrong = self._number("err", identity) / _WHOLE < self._noise
+        if not isinstance(self._kind, Classes):
+            return self._another(identity) if wrong else self.labels[identity]
+        true = self._kind.label(self.labels[identity], what=f"the label of {identity!r}")
+        others = [name for place, name in enumerate(self._kind.names) if place != true]
+        return others[self._number("which", identity) % len(others)] if wrong else self._kind.names[true]
+
+    def _another(self, identity: str) -> Told:
+        """The label of another item, which is wrong for tags, numbers and masks unless it is equal."""
+        if self._ids is None:
+            self._ids = sorted(self.labels)
+        return self.labels[self._ids[self._number("which", identity) % len(self._ids)]]
 
     def _number(self, purpose: str, identity: str) -> int:
         return derive(self._seed, "oracle", purpose, identity)

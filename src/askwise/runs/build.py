@@ -17,11 +17,14 @@ from askwise.loop.parts import balanced
 from askwise.loop.plan import Part, Plan, acquisition, make, ready
 from askwise.loop.score import subset
 from askwise.nets.encoded import encoded
+from askwise.nets.noise import homoscedastic
 from askwise.oracle import File, Oracle, Simulated, open_oracle
+from askwise.oracle.labelling import labelling
 from askwise.pool.encoding import feature_width
 from askwise.references import imported, is_reference
 from askwise.runs.material import Material, material
 from askwise.seeding import derive
+from askwise.store.facts import Told
 from askwise.train.progress import Follow
 
 SIMULATED = "simulated"
@@ -44,16 +47,24 @@ def network(plan: Plan, like: Tensor, *, folder: Path | None = None) -> nn.Modul
         raise InputError(f"the plan names no network; add network = ... one of: {', '.join(nets.NETWORKS)}")
     if is_reference(plan.network):
         return _own_network(plan.network, _sizes(plan, like), folder)
-    wanted = signature(nets.NETWORKS[plan.network]).parameters
+    builder = nets.NETWORKS[plan.network]
+    wanted = signature(builder).parameters
     if "size" in wanted and (like.ndim != 3 or like.shape[1] != like.shape[2]):
         raise InputError(f"{plan.network} takes square pictures, not items of shape {tuple(like.shape)}")
     sizes = _sizes(plan, like)
-    return nets.build(plan.network, **{name: size for name, size in sizes.items() if name in wanted})
+    learned = plan.kind == "regression" and plan.task.get("tau") is None
+    if learned:
+        sizes["classes"] //= 2  # its means; the log-variances are added
+    built = nets.build(
+        plan.network, **{name: size for name, size in sizes.items() if name in wanted} | plan.network_options
+    )
+    return homoscedastic(built, outputs=len(plan.names)) if learned else built
 
 
 def _sizes(plan: Plan, like: Tensor) -> dict[str, int]:
-    """What a builder may ask for: classes, features, and of pictures channels and size."""
-    sizes = {"classes": len(plan.classes), "features": like.numel()}
+    """What a builder may ask for: classes (outputs), features, and of pictures channels and size."""
+    learned = plan.kind == "regression" and plan.task.get("tau") is None
+    sizes = {"classes": len(plan.names) * (1 + learned), "features": like.numel()}
     return sizes | ({"channels": like.shape[0], "size": like.shape[1]} if like.ndim == 3 else {})
 
 
@@ -116,10 +127,10 @@ def learner(
 def oracle(source: str, plan: Plan, known: Material) -> Oracle:
     """Who answers: a file of labels, or the labels of the data set itself."""
     if source != SIMULATED:
-        return open_oracle(source, classes=plan.classes, find=known.pool.find)
+        return open_oracle(source, classes=labelling(plan.task, plan.names), find=known.pool.find)
     if not known.labels:
         raise InputError(f"{plan.data} has no labels to simulate answers from; use --oracle labels.csv")
-    return Simulated(known.labels, classes=plan.classes)
+    return Simulated(known.labels, classes=labelling(plan.task, plan.names))
 
 
 def check(plan: Plan, *, data_dir: str | Path | None = None, folder: Path | None = None) -> bool:
@@ -130,7 +141,7 @@ def check(plan: Plan, *, data_dir: str | Path | None = None, folder: Path | None
     ready(plan)
     acquisition(plan, folder=folder)
     known = material(plan, data_dir=data_dir, folder=folder)
-    check_outputs(as_network(whole_network(plan, known, folder=folder)), known.pool.like(), plan.classes)
+    check_outputs(as_network(whole_network(plan, known, folder=folder)), known.pool.like(), plan)
     held = _validation(plan, known) or {}
     _test(plan, known)
     if plan.initial.per_class is None:
@@ -151,7 +162,7 @@ def _initial(plan: Plan, known: Material, answers: Oracle | None) -> Any:
 def _held_out(name: str, part: Part, plan: Plan, known: Material, *, taken: Container[str] = ()) -> Any:
     """Labels of items that are held out of the pool: from a file, by ids, or a number drawn by their ids."""
     if part.file is not None:
-        return File(part.file, classes=plan.classes, find=known.pool.find).labels
+        return File(part.file, classes=labelling(plan.task, plan.names), find=known.pool.find).labels
     if not part.count and not part.ids:
         return None
     if not known.labels:
@@ -170,8 +181,8 @@ def _held_out(name: str, part: Part, plan: Plan, known: Material, *, taken: Cont
     return {name: known.labels[name] for name in ids}
 
 
-def _validation(plan: Plan, known: Material) -> dict[str, str] | None:
-    found: dict[str, str] | None = _held_out("validation", plan.validation, plan, known)
+def _validation(plan: Plan, known: Material) -> dict[str, Told] | None:
+    found: dict[str, Told] | None = _held_out("validation", plan.validation, plan, known)
     return found
 
 

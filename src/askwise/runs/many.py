@@ -11,7 +11,7 @@ from askwise.engine import Engine, Found, Work
 from askwise.errors import AskwiseError, InputError
 from askwise.oracle import Question
 from askwise.runs.build import SIMULATED
-from askwise.runs.one import Ended, OnRound, Run, run_one
+from askwise.runs.one import Ended, OnRound, Run, how_good, run_one
 from askwise.store import open_store
 from askwise.store.facts import Round
 from askwise.train.progress import Follow
@@ -97,4 +97,4 @@ def _show(run: Run, on_round: OnRound) -> None:
     finally:
         store.close()
     if rounds:
-        on_round(run.name, rounds[-1].labels, rounds[-1].metrics.get("test", {}).get("accuracy"))
+        on_round(run.name, rounds[-1].labels, how_good(run.plan, rounds[-1]))

@@ -2,7 +2,7 @@
 
 import json
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,15 @@ from torch import Tensor
 
 from askwise import encoders
 from askwise.data import NAMES, Dataset, load
-from askwise.data.catalogue import STORED
+from askwise.data.catalogue import STORED, task_of
 from askwise.encoders import PICTURES, ROWS, TEXTS, Encoder
 from askwise.errors import InputError, check_options, choose
 from askwise.loop.plan import Plan, read
 from askwise.oracle import File
+from askwise.oracle.labelling import labelling
 from askwise.pool import Coding, Pool, arrays, embeddings, images, table, text
 from askwise.pool.images import SUFFIXES
+from askwise.store.facts import Told
 
 FOLDERS = "folders"
 
@@ -28,15 +30,15 @@ class Material:
     """What a plan's `data` stands for: items, and the labels that are known of them."""
 
     pool: Pool
-    labels: Mapping[str, str]
-    test: tuple[Tensor, list[str]] | None = None
+    labels: Mapping[str, Told]
+    test: tuple[Tensor, Sequence[Told]] | None = None
     encoder: Encoder | None = None
     """What turns the items into features, where the plan names one."""
 
 
 def read_plan(path: str | Path, *, overrides: Iterable[str] = ()) -> Plan:
-    """The plan in a file; where it names a data set, the classes may be left to that."""
-    return read(path, overrides=[*_own_classes(Path(path)), *overrides])
+    """The plan in a file; where it names a data set, task, classes and tags may be left to that."""
+    return read(path, overrides=[*_own_labels(Path(path)), *overrides])
 
 
 def material(plan: Plan, *, data_dir: str | Path | None = None, folder: Path | None = None) -> Material:
@@ -48,11 +50,12 @@ def material(plan: Plan, *, data_dir: str | Path | None = None, folder: Path | N
         raise InputError('the plan names no data; add e.g. data = "digits", or a folder of pictures')
     encoder = encoders.load(plan.encoder, folder=folder) if plan.encoder else None
     if plan.data in NAMES:
-        found = _known(load(plan.data, data_dir=data_dir), encoder)
-        if plan.data_options or plan.labels:
-            option = "data_options" if plan.data_options else "labels"
-            raise InputError(f"{option} in the plan: {plan.data} is a data set, and comes with its own")
-        return found
+        if plan.labels:
+            raise InputError(f"labels in the plan: {plan.data} is a data set, and comes with its own")
+        found = load(plan.data, data_dir=data_dir, **plan.data_options)
+        if found.task != plan.kind:
+            raise InputError(f"{plan.data} holds data for {found.task}, and the plan is of {plan.kind}")
+        return _known(found, encoder)
     pool = _pool(plan, Path(plan.data), encoder)
     return Material(pool, _labels(plan, pool), None, encoder)
 
@@ -125,12 +128,14 @@ def _kind(path: Path, options: Mapping[str, Any]) -> tuple[str, Callable[..., Po
     )
 
 
-def _labels(plan: Plan, pool: Pool) -> Mapping[str, str]:
+def _labels(plan: Plan, pool: Pool) -> Mapping[str, Told]:
     """The labels known of one's own data: of a file, or the names of the folders that items are in."""
     if plan.labels is None:
         return {}
     if plan.labels != FOLDERS:
-        return File(plan.labels, classes=plan.classes, find=pool.find).labels
+        return File(plan.labels, classes=labelling(plan.task, plan.names), find=pool.find).labels
+    if plan.kind != "classification":
+        raise InputError(f'labels = "folders" in the plan gives one class for each item, not {plan.kind}')
     found = {name: pool.name(name).rpartition("/")[0].rpartition("/")[2] for name in pool.ids}
     known = {name: label for name, label in found.items() if label in plan.classes}
     if not known:
@@ -141,43 +146,47 @@ def _labels(plan: Plan, pool: Pool) -> Mapping[str, str]:
     return known
 
 
-def _own_classes(path: Path) -> list[str]:
-    """The classes of the data set as a setting, if the plan names one and no classes."""
+def _own_labels(path: Path) -> list[str]:
+    """What a label of the data set is, as settings, if the plan names one and does not say it."""
     try:
         written = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return []  # said by the reader of plans
     data = written.get("data")
-    if "classes" in written or data not in NAMES:
+    if data not in NAMES:
         return []
-    classes = STORED[data].classes if data in STORED else tuple("0123456789")
-    if not classes:
-        raise InputError(
-            f"{data} has no classes, and a plan in a file needs some: use aw.fit with task='regression'"
-        )
-    return [f"classes={json.dumps(list(classes))}"]
+    task, names = task_of(data), STORED[data].classes if data in STORED else tuple("0123456789")
+    own = ", ".join(f"{key} = {json.dumps(value)}" for key, value in task.items())
+    found = [] if "task" in written or task["name"] == "classification" else [f"task={{{own}}}"]
+    word = "tags" if task["name"] == "multilabel" else "classes"
+    return found + ([f"{word}={json.dumps(list(names))}"] if names and word not in written else [])
 
 
 def _known(data: Dataset, encoder: Encoder | None) -> Material:
-    if data.task != "classification":
-        raise InputError(
-            f"{data.name} holds data for {data.task}; a plan in a file takes one class for each item"
-        )
     if isinstance(data.train_x, list) and encoder is None:
         raise InputError(
             f'{data.name} holds texts, which need an encoder; add encoder = "minilm" to the plan'
         )
 
-    def named(labels: Tensor) -> list[str]:
-        return [data.classes[label] for label in labels.tolist()]
-
-    labels = dict(zip(data.train_ids, named(data.train_y), strict=True))
+    def told(labels: Tensor) -> Sequence[Told]:
+        if data.task == "classification":
+            return [data.classes[label] for label in labels.tolist()]
+        return list(labels)
 
     def numbers(items: Tensor | list[str]) -> Tensor:
+        if isinstance(items, Tensor) and data.task == "regression" and items.ndim == 2:
+            return _in_deviations(items, torch.as_tensor(data.train_x))
         if isinstance(items, Tensor) or encoder is None:
             return torch.as_tensor(items)
         tokens: Tensor = encoder.reading["encode"](items)
         return tokens
 
+    labels = dict(zip(data.train_ids, told(data.train_y), strict=True))
     pool = arrays(numbers(data.train_x), ids=data.train_ids)
-    return Material(pool, labels, (numbers(data.test_x), named(data.test_y)), encoder)
+    return Material(pool, labels, (numbers(data.test_x), told(data.test_y)), encoder)
+
+
+def _in_deviations(rows: Tensor, pool: Tensor) -> Tensor:
+    """The columns of a table of numbers in deviations from the pool's mean: their units differ widely."""
+    spread = pool.std(dim=0, correction=0)
+    return (rows - pool.mean(dim=0)) / torch.where(spread > 0, spread, 1.0)

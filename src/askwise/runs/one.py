@@ -10,10 +10,12 @@ from askwise.loop.plan import Plan
 from askwise.oracle import File, Question
 from askwise.runs.build import learner, oracle
 from askwise.runs.material import Material
+from askwise.store.facts import Round
+from askwise.tasks import named
 from askwise.train.progress import Follow
 
-OnRound: TypeAlias = Callable[[str, int, float | None], None]
-"""Called when a run has a new model: the name of the run, its labels, the accuracy on the test data."""
+OnRound: TypeAlias = Callable[[str, int, str], None]
+"""Called when a run has a new model: the name of the run, its labels, how good it is on the test data."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,15 @@ class Ended:
         return {"waits_for": self.waits_for, **asked}
 
 
+def how_good(plan: Plan, last: Round) -> str:
+    """The first measure of the task on the test data, as a progress bar shows it; empty without any."""
+    task = named(plan.task)
+    value = last.metrics.get("test", {}).get(task.measures[0])
+    if value is None:
+        return ""
+    return f"{100 * value:.1f} %" if task.higher else f"{value:.4g}"
+
+
 def _unmatched(answers: File) -> str:
     count, (first, why) = len(answers.unmatched), next(iter(answers.unmatched.items()))
     lines = f"{count} of {answers.lines} lines of {answers.name} {'names' if count == 1 else 'name'} no item"
@@ -77,7 +88,7 @@ def run_one(
             rounds = ours.rounds()
             if len(rounds) > told:
                 told = len(rounds)
-                on_round(run.name, rounds[-1].labels, rounds[-1].metrics.get("test", {}).get("accuracy"))
+                on_round(run.name, rounds[-1].labels, how_good(run.plan, rounds[-1]))
 
         if answers is None:
             questions = ours.ask()

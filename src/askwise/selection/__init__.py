@@ -8,30 +8,36 @@ import torch
 from torch import Tensor
 
 from askwise.errors import InputError, check_options, choose, positive
-from askwise.math.checks import check_features, check_log_probs
+from askwise.math.checks import check_features, check_log_probs, check_moments
 from askwise.selection.badge import badge
 from askwise.selection.batchbald import SaturationWarning, batchbald
+from askwise.selection.gaussian_batchbald import gaussian_batchbald
 from askwise.selection.k_center import k_center
+from askwise.selection.lcmd import lcmd
 from askwise.selection.stochastic import power, softmax, softrank
 from askwise.selection.top_k import top_k
 from askwise.selection.typiclust import typiclust
 from askwise.types import Picks
+
+_EVERY = ("classification", "multilabel", "regression", "segmentation")
 
 
 @dataclass(frozen=True)
 class Selection:
     """A function, and what the loop must know of it.
 
-    `needs` names its inputs, any of `scores`, `log_probs`, `features`, in its order. `sees` says which
-    scored items it looks at: the `best`, as many as are picked; a `shortlist` of the best; or `all`.
-    One that covers the pool is given a random sample instead of the highest scores. `cold_start` means
-    that it can choose before there is a model, from the features of the network as given.
+    `needs` names its inputs, any of `scores`, `log_probs`, `moments`, `features`, in its order. `sees`
+    says which scored items it looks at: the `best`, as many as are picked; a `shortlist` of the best; or
+    `all`. One that covers the pool is given a random sample instead of the highest scores. `cold_start` means
+    that it can choose before there is a model, from the features of the network as given. `tasks` are
+    those that it serves.
     """
 
     function: Callable[..., Picks]
     needs: tuple[str, ...]
     sees: Literal["best", "shortlist", "all"] = "shortlist"
     cold_start: bool = False
+    tasks: tuple[str, ...] = _EVERY
 
     @property
     def covers(self) -> bool:
@@ -39,15 +45,19 @@ class Selection:
         return "features" in self.needs
 
 
+_VECTORS = ("classification", "multilabel", "regression")  # what the last layer sees of an item is a vector
+
 SELECTIONS: dict[str, Selection] = {
     "top_k": Selection(top_k, needs=("scores",), sees="best"),
     "power": Selection(power, needs=("scores",), sees="all"),
     "softmax": Selection(softmax, needs=("scores",), sees="all"),
     "softrank": Selection(softrank, needs=("scores",), sees="all"),
-    "batchbald": Selection(batchbald, needs=("log_probs",)),
-    "k_center": Selection(k_center, needs=("features",), cold_start=True),
-    "typiclust": Selection(typiclust, needs=("features",), cold_start=True),
-    "badge": Selection(badge, needs=("log_probs", "features")),
+    "batchbald": Selection(batchbald, needs=("log_probs",), tasks=("classification",)),
+    "k_center": Selection(k_center, needs=("features",), cold_start=True, tasks=_VECTORS),
+    "typiclust": Selection(typiclust, needs=("features",), cold_start=True, tasks=_VECTORS),
+    "badge": Selection(badge, needs=("log_probs", "features"), tasks=("classification", "multilabel")),
+    "gaussian_batchbald": Selection(gaussian_batchbald, needs=("moments",), tasks=("regression",)),
+    "lcmd": Selection(lcmd, needs=("features",), cold_start=True, tasks=_VECTORS),
 }
 
 
@@ -58,6 +68,7 @@ def select(
     seed: int = 0,
     scores: Tensor | None = None,
     log_probs: Tensor | None = None,
+    moments: Tensor | None = None,
     features: Tensor | None = None,
     ids: Sequence[str] | Sequence[int] | None = None,
     **options: Any,
@@ -69,7 +80,7 @@ def select(
     """
     selection = SELECTIONS[choose("selection", name, SELECTIONS)]
     check_options(f"selection {name!r}", selection.function, options, given=("count", "seed", "ids"))
-    given = {"scores": scores, "log_probs": log_probs, "features": features}
+    given = {"scores": scores, "log_probs": log_probs, "moments": moments, "features": features}
     inputs = _inputs(name, selection.needs, given)
     size = _size(inputs, ids)
     if positive("count", count) > size:
@@ -91,6 +102,7 @@ def _inputs(name: str, needs: tuple[str, ...], given: Mapping[str, Tensor | None
     checks: dict[str, Callable[[object], Tensor]] = {
         "scores": _check_scores,
         "log_probs": check_log_probs,
+        "moments": check_moments,
         "features": check_features,
     }
     return {what: checks[what](given[what]) for what in needs}

@@ -10,6 +10,8 @@ from typing import Any
 from askwise.errors import InputError, choose
 from askwise.store.facts import CLASS_EDITS, ClassEdit
 
+_LISTED = 100  # names in a message
+
 
 @dataclass
 class Edited:
@@ -56,22 +58,24 @@ def edited(edits: Iterable[ClassEdit]) -> Edited:
     return found
 
 
-def names(classes: int | Iterable[str | int]) -> tuple[str, ...]:
-    """Class names as text; a number stands for that many classes called 0, 1, 2, ... ."""
+def names(classes: int | Iterable[str | int], *, kind: str = "classes", least: int = 2) -> tuple[str, ...]:
+    """Names of classes, tags or numbers as text; a number stands for that many called 0, 1, 2, ... ."""
     if isinstance(classes, str):
-        raise InputError(f"classes is a list of names, not the text {classes!r}; write [{classes!r}, ...]")
+        raise InputError(f"{kind} is a list of names, not the text {classes!r}; write [{classes!r}, ...]")
     found = tuple(map(str, range(classes) if isinstance(classes, int) else classes))
-    if len(found) < 2:
-        raise InputError(f"at least two classes are wanted, not {len(found)}: {', '.join(found) or 'none'}")
+    one = {"classes": "class", "tags": "tag", "numbers": "number"}[kind]
+    if len(found) < least:
+        few = "two" if least > 1 else "one of the"
+        raise InputError(f"at least {few} {kind} are wanted, not {len(found)}: {', '.join(found) or 'none'}")
     for name, times in Counter(found).items():
         if not name.strip():
-            raise InputError("a class has an empty name; give it one")
+            raise InputError(f"a {one} has an empty name; give it one")
         if times > 1:
-            raise InputError(f"class {name!r} is named {times} times; each needs its own name")
+            raise InputError(f"{one} {name!r} is named {times} times; each needs its own name")
     return found
 
 
-def position(label: Any, classes: Sequence[str], *, what: str = "a label") -> int:
+def position(label: Any, classes: Sequence[str], *, what: str = "a label", kind: str = "class") -> int:
     """The position of a class by its name; a whole number is a position, unless names are numbers."""
     if isinstance(label, str):
         name = label
@@ -81,7 +85,7 @@ def position(label: Any, classes: Sequence[str], *, what: str = "a label") -> in
         except (TypeError, ValueError, RuntimeError):
             number = -1
         if isinstance(label, bool) or number < 0:
-            raise InputError(f"{what} must be a class name or number, not {label!r}; {_listed(classes)}")
+            raise InputError(f"{what} must be a {kind} name or number, not {label!r}; {_listed(classes)}")
         if not any(known.isdecimal() for known in classes) and number < len(classes):
             return number
         name = str(number)
@@ -89,8 +93,9 @@ def position(label: Any, classes: Sequence[str], *, what: str = "a label") -> in
         return classes.index(name)
     near = get_close_matches(name, classes, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
-    raise InputError(f"{what} is {name!r}, which is no class; {hint}{_listed(classes)}")
+    raise InputError(f"{what} is {name!r}, which is no {kind}; {hint}{_listed(classes)}")
 
 
 def _listed(classes: Sequence[str]) -> str:
-    return f"choose one of: {', '.join(classes)}"
+    more = f" and {len(classes) - _LISTED:,} more" if len(classes) > _LISTED else ""
+    return f"choose one of: {', '.join(classes[:_LISTED])}{more}"

@@ -23,8 +23,9 @@ SKIP: Final = NoLabel.SKIP
 CANNOT_TELL: Final = NoLabel.CANNOT_TELL
 RETRACT: Final = NoLabel.RETRACT
 
-Told: TypeAlias = str | int | NoLabel
-"""What a person or an oracle says about one item: a class, its number, or why there is none."""
+Told: TypeAlias = Any
+"""What a person or an oracle says about one item: a class or its number, a collection of tags, numbers, a
+mask, a stored label, or a NoLabel."""
 
 VERDICTS: Final = ("label", "skip", "cannot_tell", "retract")
 QUESTION_KINDS: Final = ("learn", "test", "check")

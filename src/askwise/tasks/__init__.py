@@ -1,8 +1,9 @@
 """What a label is, by name."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
-from askwise.errors import choose
+from askwise.errors import InputError, check_options, choose
 from askwise.tasks.classification import classification
 from askwise.tasks.multilabel import multilabel
 from askwise.tasks.regression import regression
@@ -29,6 +30,13 @@ TASKS: dict[str, Callable[..., Task]] = {
 }
 
 
-def named(task: str | Task) -> Task:
-    """The task of that name with its default options; a task is returned as it is."""
-    return task if isinstance(task, Task) else TASKS[choose("task", task, TASKS)]()
+def named(task: str | Task | Mapping[str, Any]) -> Task:
+    """The task of that name, with default options or those beside it in a mapping; a task as it is."""
+    if isinstance(task, Task):
+        return task
+    given = {"name": task} if isinstance(task, str) else dict(task)
+    if not isinstance(given.get("name"), str):
+        raise InputError(f"a task is a name, one of {', '.join(TASKS)}, or a table with a name, not {task!r}")
+    name = choose("task", given.pop("name"), TASKS)
+    check_options(f"task {name!r}", TASKS[name], given, given=())
+    return TASKS[name](**given)

@@ -60,6 +60,7 @@ def classification(*, link: str = "softmax", ignore: int | None = None) -> Task:
         curvature=curvature,
         per_item=lambda scores: scores,
         metrics=lambda: ClassMeter(ignore=ignore),
+        measures=("accuracy", "nll", "ece", "brier"),
         class_weights=lambda labels, shape: balance.weights_of(_counts(labels, shape[-1], ignore)),
         chances=lambda labels: _chances(labels, ignore),
     )

@@ -1,8 +1,13 @@
 """Numbers with Gaussian noise around them."""
 
 import math
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import torch
+from jaxtyping import Float, Float64
 from torch import Tensor
 
 from askwise.errors import InputError, above_zero
@@ -11,15 +16,97 @@ from askwise.tasks.meters import NumberMeter
 from askwise.tasks.task import Prediction, Task
 from askwise.types import Moments
 
+_CONSTANT = 1e-9  # a deviation below this share of the mean is rounding
+_FAR = 10.0  # from unit scale
 
-def regression(*, tau: float | None = None) -> Task:
+
+class ScaleWarning(UserWarning):
+    """Targets are far from unit scale, and are learned as they are."""
+
+
+def regression(
+    *,
+    tau: float | None = None,
+    standardise: bool = True,
+    centre: Sequence[float] | None = None,
+    scale: Sequence[float] | None = None,
+) -> Task:
     """The task; `tau` is the precision of the noise, learned by the network if it is not given.
 
     With tau the network gives means [N, D]. Without, it gives [N, 2D]: the means, then the
     log-variances; `aw.nets.homoscedastic(network)` adds one learned log-variance per number. The
     numbers of an item add up in its likelihood; its score is their mean.
+
+    Targets are standardised inside the fit: the network learns (y - centre) / scale, by default with
+    mean and deviation of the labels, which are then part of the task and of the saved model.
+    Predictions, metrics and tau are in the units of the targets.
     """
-    fixed = None if tau is None else -math.log(above_zero("tau", tau))
+    options = {
+        "tau": tau,
+        "standardise": bool(standardise),
+        "centre": _listed("centre", centre),
+        "scale": _listed("scale", scale),
+    }
+    if (centre is None) != (scale is None):
+        raise InputError("centre and scale belong together; give both, or leave them to the fit")
+    if centre is None or scale is None:
+        plain = _plain(None if tau is None else -math.log(above_zero("tau", tau)))
+        return replace(plain, options=options, refit=lambda labels: _refitted(options, labels))
+    return _in_units(torch.tensor(centre).double(), torch.tensor(scale).double(), tau, options)
+
+
+def _refitted(options: Mapping[str, Any], labels: Tensor) -> Task:
+    """The task in the units of these labels; a warning where they should have been and were not."""
+    numbers = _columns(labels).double().cpu()
+    centre, spread = numbers.mean(dim=0), numbers.std(dim=0, correction=0)
+    spread = torch.where(spread > _CONSTANT * (1 + centre.abs()), spread, 1.0)
+    if options["standardise"]:
+        return regression(**{**options, "centre": centre.tolist(), "scale": spread.tolist()})
+    if bool(((spread > _FAR) | (spread < 1 / _FAR) | (centre.abs() > _FAR)).any()):
+        warnings.warn(
+            f"the targets have mean {centre[0].item():.3g} and deviation {spread[0].item():.3g}, and are "
+            "learned as they are; leave standardise=False out, or bring them near mean 0 and deviation 1",
+            ScaleWarning,
+            stacklevel=4,
+        )
+    return replace(regression(**options), refit=None)
+
+
+def _in_units(
+    centre: Float64[Tensor, " D"], scale: Float64[Tensor, " D"], tau: float | None, options: dict[str, Any]
+) -> Task:
+    """The task whose network works in units of its own."""
+    if centre.shape != scale.shape or not bool((scale > 0).all()):
+        raise InputError(f"scale must be one number above 0 for each centre, not {scale.tolist()}")
+    logs = scale.log()
+    fixed = None if tau is None else (-math.log(above_zero("tau", tau)) - 2 * logs).float()
+    inner = _plain(fixed)
+
+    def change(labels: Tensor) -> Tensor:
+        numbers = _columns(labels)
+        if numbers.shape[1] != len(centre):
+            raise InputError(f"targets have {numbers.shape[1]} numbers, and the task's units {len(centre)}")
+        return ((numbers.double() - centre.to(numbers.device)) / scale.to(numbers.device)).float()
+
+    def predictive(outputs: Tensor) -> Moments:
+        mean, log_variance = inner.predictive(outputs).unbind(dim=-1)
+        own = [part.to(mean) for part in (scale, centre, 2 * logs)]
+        return torch.stack([mean * own[0] + own[1], log_variance + own[2]], dim=-1)
+
+    def nll(outputs: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
+        return inner.nll(outputs, change(labels), weights) + logs.sum().to(outputs)
+
+    return replace(
+        inner,
+        options=options,
+        predictive=predictive,
+        nll=nll,
+        inner=(replace(inner, options=options), change),
+    )
+
+
+def _plain(fixed: float | Float[Tensor, " D"] | None) -> Task:
+    """The task with targets as they are; `fixed` is the log-variance of the noise."""
 
     def predictive(outputs: Tensor) -> Moments:
         found = [outputs.shape[0], *outputs.shape[2:]]
@@ -53,7 +140,7 @@ def regression(*, tau: float | None = None) -> Task:
 
     return Task(
         name="regression",
-        options={"tau": tau},
+        options={},
         supplies="moments",
         predictive=predictive,
         nll=nll,
@@ -66,17 +153,27 @@ def regression(*, tau: float | None = None) -> Task:
         metrics=NumberMeter,
         class_weights=lambda labels, _: _no_classes(labels),
         chances=_no_classes,
+        measures=("rmse", "log_likelihood"),
+        higher=False,
     )
+
+
+def _listed(name: str, given: Sequence[float] | None) -> list[float] | None:
+    found = None if given is None else [float(value) for value in given]
+    if found is not None and not all(map(math.isfinite, found)):
+        raise InputError(f"{name} must be finite numbers, one for each target, not {found}")
+    return found
 
 
 def _no_classes(labels: Tensor) -> Tensor:
     raise InputError(f"regression has no classes to balance in its {len(labels)} targets; leave balance out")
 
 
-def _moments(outputs: Tensor, fixed: float | None) -> Tensor:
+def _moments(outputs: Tensor, fixed: float | Tensor | None) -> Tensor:
     """Mean and log-variance, side by side on a new last axis."""
     if fixed is not None:
-        return torch.stack([outputs, torch.full_like(outputs, fixed)], dim=-1)
+        noise = torch.as_tensor(fixed).to(outputs).expand_as(outputs)
+        return torch.stack([outputs, noise], dim=-1)
     return torch.stack(outputs.chunk(2, dim=-1), dim=-1)
 
 

@@ -50,6 +50,7 @@ def segmentation(*, ignore: int | None = None, reduce: str = "mean", top: float 
         curvature=curvature,
         per_item=reduction(reduce, ("mean", "max", "top"), top=top),
         metrics=lambda: PixelMeter(ignore=ignore),
+        measures=("mean_iou", "class_accuracy", "accuracy", "nll"),
         class_weights=weights_of,
         chances=_no_chances,
         rows=3,

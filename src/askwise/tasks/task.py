@@ -90,7 +90,26 @@ class Task:
     """The weights that make rare classes count as much as common ones, for outputs of this shape."""
     chances: Callable[[Tensor], Tensor]
     """How likely each example [N] is to be drawn, so that all classes are seen equally often."""
+    measures: tuple[str, ...] = ("nll",)
+    """The measures that are single numbers and say how good a model is; the first is the one to look at."""
+    higher: bool = True
+    """Whether more of the first measure is better."""
+    refit: Callable[[Tensor], "Task"] | None = None
+    """The task with what it takes from the labels: the units of numbers."""
+    inner: tuple["Task", Callable[[Tensor], Tensor]] | None = None
+    """The task as a training sees it, and its labels for that; where it is another than this."""
     rows: int | None = None
     """The axis of outputs [N, T, ...] that is the first of the sites, where these may be cut."""
     scoring: Mapping[str, Any] = field(default_factory=dict)
     """Options given to the acquisitions that have them, unless asked otherwise."""
+
+    def fitted_to(self, labels: Tensor) -> "Task":
+        """The task with what it takes from the labels that are learned from; most take nothing."""
+        return self if self.refit is None else self.refit(labels)
+
+    def inside(self, labels: Tensor) -> tuple["Task", Tensor]:
+        """The task and the labels as a training sees them: numbers are standardised there."""
+        if self.inner is None:
+            return self, labels
+        task, change = self.inner
+        return task, change(labels)

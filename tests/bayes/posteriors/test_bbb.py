@@ -109,7 +109,7 @@ def test_under_the_log_uniform_prior_useless_inputs_drop_out() -> None:
         nn.Sequential(OrderedDict(dense=nn.Linear(6, 1))),
         (x, y),
         posterior=aw.bbb(scale="alpha", prior="log_uniform"),
-        task=aw.tasks.regression(tau=100.0),
+        task=aw.tasks.regression(tau=100.0, standardise=False),
         training=Training(epochs=300, lr=1e-2),
     )
     noise = torch.nn.functional.softplus(fitted.state["dense.weight"])[0]
@@ -170,7 +170,7 @@ def test_an_ordinary_training_finds_the_mean_field_deviations_from_any_start(rho
 
     def ratios(**options) -> Tensor:
         posterior = aw.bbb(bias=True, prior_std=known.prior_std, kl_weight=1.0, rho_mean=rho_mean, **options)
-        task = aw.tasks.regression(tau=known.tau)
+        task = aw.tasks.regression(tau=known.tau, standardise=False)
         fitted = aw.fit(known.network(), known.data, posterior=posterior, task=task)
         found = {name: softplus(rho) / wide[name] for name, rho in fitted.state.items()}
         return torch.cat([ratio.flatten() for ratio in found.values()])
@@ -186,7 +186,7 @@ def test_it_finds_the_mean_field_posterior_of_linear_regression() -> None:
         known.network(),
         known.data,
         posterior=aw.bbb(bias=True, prior_std=known.prior_std, kl_weight=1.0),
-        task=aw.tasks.regression(tau=known.tau),
+        task=aw.tasks.regression(tau=known.tau, standardise=False),
         training=Training(epochs=600, lr=3e-2, batch_size=200, schedule="cosine"),
     )
     for name, mean in known.parts(known.mean).items():

@@ -28,7 +28,7 @@ def off(known: LinearGaussian, **options) -> tuple[float, float]:
         known.network(),
         known.data,
         posterior=aw.ivon(kl_weight=1.0, prior_std=known.prior_std, **options),
-        task=aw.tasks.regression(tau=known.tau),
+        task=aw.tasks.regression(tau=known.tau, standardise=False),
         training=Training(epochs=500, lr=1e-2, batch_size=200),  # 500 steps
     )
     return known.off(fitted.network, {name: fitted.state[f"std.{name}"] for name in known.parts(known.mean)})
@@ -54,7 +54,7 @@ def test_its_steps_suit_a_training_with_a_large_learning_rate() -> None:
             aw.nets.mlp(1, 1, hidden=(50,)),
             (x, y),
             posterior=config,
-            task=aw.tasks.regression(tau=400.0),
+            task=aw.tasks.regression(tau=400.0, standardise=False),
             training=Training(epochs=150, batch_size=64, lr=1e-2),
             start="scratch",
             seed=0,

@@ -45,7 +45,7 @@ def test_linear_gaussian_data_have_the_exact_posterior(form: str, bias: bool) ->
         exact.network(),
         exact.data,
         posterior=aw.laplace(form=form, prior_precision=0.7**-2),
-        task=regression(tau=exact.tau),
+        task=regression(tau=exact.tau, standardise=False),
         training=QUICK,
     )
     for name, value in exact.parts(exact.mean).items():
@@ -67,7 +67,7 @@ def test_two_numbers_with_equal_noise_have_the_exact_posterior_too(form: str) ->
         network,
         (x, torch.cat([y, -2 * y], 1)),
         posterior=aw.laplace(form=form, prior_precision=1.0),
-        task=regression(tau=exact.tau),
+        task=regression(tau=exact.tau, standardise=False),
         training=QUICK,
     )
     mean = torch.cat([fitted.network[0].weight, fitted.network[0].bias[:, None]], 1).detach().double()
@@ -90,7 +90,11 @@ def test_numbers_have_the_exact_marginal_likelihood_and_the_prior_where_it_is_hi
         return evidence(delta) - (torch.tensor(delta).log() - median.log()).item() ** 2 / 8
 
     fitted = aw.fit(
-        exact.network(), exact.data, posterior=aw.laplace(), task=regression(tau=exact.tau), training=QUICK
+        exact.network(),
+        exact.data,
+        posterior=aw.laplace(),
+        task=regression(tau=exact.tau, standardise=False),
+        training=QUICK,
     )
     found = fitted.state["dense.prior_precision"].item()
     assert fitted.state["dense.width_precision"].item() == found

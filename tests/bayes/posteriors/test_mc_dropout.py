@@ -57,7 +57,7 @@ def test_training_under_a_length_scale_finds_the_minimum_of_gals_objective() -> 
         network,
         (x, y),
         posterior=aw.mc_dropout(length_scale=length),
-        task=aw.tasks.regression(tau=tau),
+        task=aw.tasks.regression(tau=tau, standardise=False),
         training=Training(epochs=6000, lr=1e-2, schedule="cosine"),
     )
     found = fitted.network[1].weight.detach().T

@@ -30,7 +30,7 @@ def test_linear_gaussian_data_have_the_exact_or_the_mean_field_posterior(form: s
             known.network(),
             known.data,
             posterior=aw.vbll(form=form, prior_std=known.prior_std, kl_weight=1.0),
-            task=regression(tau=known.tau),
+            task=regression(tau=known.tau, standardise=False),
             training=Training(epochs=200, lr=lr, batch_size=200),
             start=fitted or "given",
         )
@@ -123,7 +123,7 @@ def test_shared_noise_is_learned_beside_the_layer_and_counts_the_variance() -> N
         network,
         (x, y),
         posterior=aw.vbll(prior_std=1.0, kl_weight=1.0),
-        task="regression",
+        task=regression(standardise=False),
         training=Training(epochs=60, lr=2e-2),
     )
     assert fitted.network.log_variance.exp().item() == pytest.approx(0.25, rel=0.2)

@@ -28,7 +28,7 @@ def off(known: LinearGaussian, **options) -> tuple[float, float]:
         known.network(),
         known.data,
         posterior=aw.vogn(kl_weight=1.0, prior_std=known.prior_std, **options),
-        task=aw.tasks.regression(tau=known.tau),
+        task=aw.tasks.regression(tau=known.tau, standardise=False),
         training=Training(epochs=125, lr=1e-2, batch_size=100),  # 250 steps
     )
     return known.off(fitted.network, {name: fitted.state[f"std.{name}"] for name in known.parts(known.mean)})

@@ -73,7 +73,7 @@ def diabetes() -> Head:
         name="diabetes",
         about="linear-Gaussian, tau = 2; 20 principal axes of the 10 measures and their 55 products, each "
         "of variance 1; 60 labels of variance 1, 235 pool items, 147 held out; prior N(0, 0.09)",
-        task=regression(tau=2.0),
+        task=regression(tau=2.0, standardise=False),
         outputs=1,
         prior_std=0.3,
         train=(seen[chosen], target[~is_held][chosen]),
