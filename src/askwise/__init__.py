@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from askwise.bayes.prune.filters import prune_filters as prune_filters
     from askwise.bayes.prune.weights import prune as prune
     from askwise.bayes.prune.weights import sparsity as sparsity
+    from askwise.export.items import pool_for as pool_for
     from askwise.loop.learner import Learner as Learner
     from askwise.selection import select as select
     from askwise.store.facts import CANNOT_TELL as CANNOT_TELL
@@ -74,6 +75,7 @@ _HOMES = {
     "oracle": "askwise.oracle:",
     "point": "askwise.bayes.posteriors.point:Config",
     "pool": "askwise.pool:",
+    "pool_for": "askwise.export.items:pool_for",
     "predict": "askwise.bayes.predict:predict",
     "prune": "askwise.bayes.prune.weights:prune",
     "prune_filters": "askwise.bayes.prune.filters:prune_filters",

@@ -20,7 +20,7 @@ from askwise.bayes.posteriors import Posterior, as_posterior
 from askwise.bayes.posteriors.gaussian_weights import learned_by
 from askwise.bayes.program.build import Program
 from askwise.errors import AskwiseError, CorruptError, InputError, above_zero, choose
-from askwise.files import write_whole
+from askwise.files import json_object, write_whole
 from askwise.tasks import TASKS, Task, named
 from askwise.train import History
 
@@ -168,6 +168,14 @@ def load(folder: str | Path, *, network: nn.Module | None = None) -> Fitted:
         raise
     except (SafetensorError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise CorruptError(f"{home / _RECORD} is not a record of a model: {error!r}") from error
+
+
+def recorded_shape(folder: str | Path) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """The shape of one item and the names of the classes of a saved model, without loading its weights."""
+    record = json_object(Path(folder) / _RECORD)
+    if "item_shape" not in record or "classes" not in record:
+        raise CorruptError(f"{folder} holds no model; restore it from a copy")
+    return tuple(record["item_shape"]), tuple(record["classes"])
 
 
 def _network(recipe: Any, given: nn.Module | None, tensors: Mapping[str, Tensor], home: Path) -> nn.Module:

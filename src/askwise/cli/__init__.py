@@ -6,7 +6,21 @@ from typing import Annotated
 
 import typer
 
-from askwise.cli import compare, data, demo, doctor, encoders, new, plan, report, run, status, store
+from askwise.cli import (
+    compare,
+    data,
+    demo,
+    doctor,
+    encoders,
+    export,
+    new,
+    plan,
+    predict,
+    report,
+    run,
+    status,
+    store,
+)
 from askwise.errors import AskwiseError
 
 app = typer.Typer(
@@ -22,6 +36,8 @@ app.command()(new.new)
 app.command()(run.run)
 app.command()(status.status)
 app.command()(report.report)
+app.command()(predict.predict)
+app.command()(export.export)
 app.command()(compare.compare)
 app.add_typer(data.app, name="data")
 app.add_typer(plan.app, name="plan")

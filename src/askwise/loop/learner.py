@@ -134,8 +134,10 @@ class Learner:
                         measured[name] = Labelled(inputs, data.labels)
             # of what is trained: with an encoder that is the head on its features
             now["threads"] = training_threads(network, items.like()[None], as_training(plan.training))
+            named = {} if plan.encoder is None else {"encoder": plan.encoder}
+            coded = {} if head is None else {**named, "encoder_digest": now["encoder"]}
             self._setting = Setting(
-                plan, network, items, kept, Ledger(kept), held, measured, acquired, engine, progress
+                plan, network, items, kept, Ledger(kept), held, measured, acquired, engine, progress, coded
             )
             open_run(self._setting, now, exact=exact)
             tell(self._setting, labels, annotator="initial", key="initial")

@@ -58,7 +58,7 @@ def fit_round(setting: Setting, number: int, reading: Reading, labels: Mapping[s
         validation=validation,
         progress=setting.follow,
     )
-    fitted = replace(fitted, classes=plan.classes)
+    fitted = replace(fitted, classes=plan.classes, preparation=setting.preparation())
     if validation is None or plan.calibrate is False:
         return fitted
     return calibrate(fitted, validation, draws=plan.draws, seed=plan.draw_seed(number))

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field
 from threading import RLock
+from typing import Any
 
 from jaxtyping import Int64
 from torch import Tensor, nn
@@ -45,6 +46,8 @@ class Setting:
     engine: Engine = field(default_factory=Local)
     follow: Follow = False
     """Who is told how far the work of an action is."""
+    encoder: dict[str, str] = field(default_factory=dict)
+    """The name of a frozen encoder, where it has one, and the digest that tells it from others."""
     rounds: list[Round] = field(default_factory=list)
     fitted: dict[int, Fitted] = field(default_factory=dict)
     """The models of the last rounds, by number."""
@@ -54,6 +57,10 @@ class Setting:
     """Held by a thread that changes what is kept here, never while it fits or scores."""
     acting: RLock = field(default_factory=RLock, repr=False)
     """Held by the one thread that performs actions; telling, predicting and looking do not wait for it."""
+
+    def preparation(self) -> dict[str, Any]:
+        """How items become what the network takes, as a saved model keeps it."""
+        return {**self.pool.preparation(), **self.encoder}
 
     def refresh(self) -> Counts:
         """How far the run is, by the facts."""
