@@ -13,6 +13,7 @@ from askwise.cli import (
     doctor,
     encoders,
     export,
+    mend,
     new,
     plan,
     predict,
@@ -38,6 +39,8 @@ app.command()(status.status)
 app.command()(report.report)
 app.command()(predict.predict)
 app.command()(export.export)
+app.command()(mend.rename)
+app.command()(mend.correct)
 app.command()(compare.compare)
 app.add_typer(data.app, name="data")
 app.add_typer(plan.app, name="plan")

@@ -66,9 +66,9 @@ def written(values: Mapping[str, Any], *, name: str) -> str:
     for key, value in values.items():
         if isinstance(value, Mapping):
             tables += ["", f"# {said[key]}", f"[{key}]"]
-            tables += [f"{_key(inner)} = {_value(one)}" for inner, one in value.items()]
+            tables += [f"{_key(inner)} = {toml_value(one)}" for inner, one in value.items()]
         else:
-            lines += [f"# {said[key]}", f"{key} = {_value(value)}"]
+            lines += [f"# {said[key]}", f"{key} = {toml_value(value)}"]
     return "\n".join([*lines, *tables]) + "\n"
 
 
@@ -85,13 +85,13 @@ def _line(text: str) -> str:
 
 
 def _key(name: str) -> str:
-    return name if name.replace("_", "").isalnum() and name.isascii() else _value(name)
+    return name if name.replace("_", "").isalnum() and name.isascii() else toml_value(name)
 
 
-def _value(value: Any) -> str:
+def toml_value(value: Any) -> str:
     """A value as TOML writes it; JSON's strings are TOML's, but for one letter."""
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_value, value))}]"
+        return f"[{', '.join(map(toml_value, value))}]"
     if isinstance(value, str) and any("\ud800" <= letter <= "\udfff" for letter in value):
         raise InputError(f"{value!r} is not UTF-8, so it cannot be written into a plan; rename it")
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
