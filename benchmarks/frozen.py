@@ -28,7 +28,13 @@ from askwise.seeding import hashes
 
 HOME = Path(__file__).parent.parent / ".runs" / "frozen"
 POOL, TEST = 2_000, 1_000
-SETS = ("xed", "fashion_mnist", "trec", "trashnet", "cifar10")
+CLASSES = {"xed": 8, "fashion_mnist": 10, "trec": 6, "trashnet": 6, "cifar10": 10}
+ENCODERS = {
+    "xed": "minilm",
+    "trec": "minilm",
+    **dict.fromkeys(("fashion_mnist", "trashnet", "cifar10"), "lite2"),
+}
+SETS = tuple(CLASSES)
 
 
 @dataclass(frozen=True)
@@ -53,7 +59,7 @@ def frozen(name: str) -> Frozen:
         sizes = f"{len(parts['pool_x'])} + {len(parts['test_x'])}"
         print(f"{name}: {sizes} in {perf_counter() - started:.0f} s", flush=True)
     parts = safetensors.torch.load(path.read_bytes())
-    return Frozen(int(parts["pool_y"].max()) + 1, **parts)
+    return Frozen(CLASSES[name], **parts)
 
 
 def _of_data_set(name: str) -> dict[str, Tensor]:

@@ -25,6 +25,7 @@ import elbo
 import exam
 import honest
 import mnist
+import own_data
 import placements
 import pruning
 import uci
@@ -45,6 +46,7 @@ EXPERIMENTS = [
     compare.MNIST,
     placements.EXPERIMENT,
     uci.EXPERIMENT,
+    own_data.EXPERIMENT,
     honest.EXPERIMENT,
     elbo.EXPERIMENT,
     pruning.EXPERIMENT,

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from askwise.bayes.posteriors.ivon import Config as ivon
     from askwise.bayes.posteriors.laplace import Config as laplace
     from askwise.bayes.posteriors.mc_dropout import Config as mc_dropout
+    from askwise.bayes.posteriors.modal import Config as modal
     from askwise.bayes.posteriors.point import Config as point
     from askwise.bayes.posteriors.swag import Config as swag
     from askwise.bayes.posteriors.vbll import Config as vbll
@@ -69,6 +70,7 @@ _HOMES = {
     "load": "askwise.bayes.fitted:load",
     "log_probs": "askwise.bayes.predict:log_probs",
     "mc_dropout": "askwise.bayes.posteriors.mc_dropout:Config",
+    "modal": "askwise.bayes.posteriors.modal:Config",
     "moments": "askwise.bayes.predict:moments",
     "nets": "askwise.nets:",
     "optim": "askwise.optim:",

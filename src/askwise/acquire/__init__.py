@@ -23,20 +23,24 @@ from askwise.types import SiteScores
 
 @dataclass(frozen=True)
 class Acquisition:
-    """A function, and what it needs: only `ids`, `log_probs`, `targets` as well, or `moments`."""
+    """A function, what it needs (`ids`, `log_probs`, `targets` as well, or `moments`), and what it is of.
+
+    One of the `mean` prediction sees no single draws; a posterior may show another mean than theirs.
+    """
 
     function: Callable[..., SiteScores]
     needs: Literal["ids", "log_probs", "targets", "moments"] = "log_probs"
+    of: Literal["draws", "mean"] = "draws"
 
 
 ACQUISITIONS: dict[str, Acquisition] = {
     "random": Acquisition(random, needs="ids"),
-    "max_entropy": Acquisition(max_entropy),
+    "max_entropy": Acquisition(max_entropy, of="mean"),
     "variation_ratios": Acquisition(variation_ratios),
-    "least_confidence": Acquisition(least_confidence),
+    "least_confidence": Acquisition(least_confidence, of="mean"),
     "bald": Acquisition(bald),
     "mean_std": Acquisition(mean_std),
-    "margin": Acquisition(margin),
+    "margin": Acquisition(margin, of="mean"),
     "top_u": Acquisition(top_u),
     "epig": Acquisition(epig, needs="targets"),
     "variance_of_means": Acquisition(variance_of_means, needs="moments"),

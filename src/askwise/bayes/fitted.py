@@ -4,7 +4,8 @@ import copy
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,7 @@ class Fitted:
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the programs, which another process makes for itself."""
-        return {**vars(self), "programs": {}}
+        return {name: value for name, value in vars(self).items() if name != "shown"} | {"programs": {}}
 
     @classmethod
     def of(
@@ -68,6 +69,14 @@ class Fitted:
         own = copy.deepcopy(as_network(network)).eval()
         posterior, state = learned_by(as_network(network), optimizer)
         return cls(own, posterior, named(task), state, ())
+
+    @cached_property
+    def shown(self) -> "Fitted":
+        """The model whose mean prediction is shown: itself, unless its posterior says otherwise."""
+        posterior = self.posterior.shown()
+        if posterior is self.posterior:
+            return self
+        return replace(self, posterior=posterior, state={}, programs={})
 
     def tensors(self) -> dict[str, Tensor]:
         """Every stored tensor by name: the network's own and the posterior's."""

@@ -11,6 +11,7 @@ from askwise.cli import (
     data,
     demo,
     doctor,
+    encode,
     encoders,
     export,
     mend,
@@ -44,6 +45,7 @@ app.command()(mend.correct)
 app.command()(compare.compare)
 app.add_typer(data.app, name="data")
 app.add_typer(plan.app, name="plan")
+app.command()(encode.encode)
 app.command()(encoders.encoders)
 app.command()(doctor.doctor)
 app.add_typer(store.app, name="store")

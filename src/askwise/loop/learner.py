@@ -76,7 +76,8 @@ class Learner:
     (x, y); or a number of items per class, `{"per_class": 2, "labels": labels by id or a file of them}`,
     which are asked first. `validation` and `test` are labels by id or (x, y). `exact` refuses to go on
     under other conditions. `progress` shows a bar for what takes longer than two seconds. A frozen
-    encoder (`aw.nets.encoded`) runs once for each item, and its features are kept beside the store.
+    encoder (`aw.nets.encoded`) runs once for each item, and its features are kept beside the store; with
+    `partial` questions come from what is encoded so far, while `aw.pool.encode_ahead` goes on elsewhere.
     """
 
     def __init__(
@@ -91,6 +92,7 @@ class Learner:
         validation: Any = None,
         test: Any = None,
         exact: bool = False,
+        partial: bool = False,
         progress: Follow = False,
         **choices: Unpack[Choices],
     ) -> None:
@@ -139,6 +141,7 @@ class Learner:
             self._setting = Setting(
                 plan, network, items, kept, Ledger(kept), held, measured, acquired, engine, progress, coded
             )
+            self._setting.partial = partial
             open_run(self._setting, now, exact=exact)
             tell(self._setting, labels, annotator="initial", key="initial")
         except BaseException:

@@ -12,6 +12,7 @@ from askwise.bayes.fit import fit
 from askwise.bayes.fitted import Fitted, load
 from askwise.bayes.posteriors import as_posterior
 from askwise.errors import CorruptError, InputError, SlowPathWarning
+from askwise.loop.axes import place_axes
 from askwise.loop.plan import make
 from askwise.loop.setting import Setting, differs
 from askwise.pool.pool import Reading
@@ -43,6 +44,7 @@ def fit_round(setting: Setting, number: int, reading: Reading, labels: Mapping[s
         start = plan.start
     elif (before := _before(setting, number)) is not None:
         start = before
+    place_axes(setting, number)
     held = setting.measured.get("validation")
     validation = None if held is None else (held.inputs, held.labels)
     fitted = fit(
