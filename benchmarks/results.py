@@ -25,6 +25,7 @@ import elbo
 import exam
 import honest
 import mnist
+import own_data
 import placements
 import pruning
 import tasks
@@ -47,6 +48,7 @@ EXPERIMENTS = [
     placements.EXPERIMENT,
     uci.EXPERIMENT,
     tasks.EXPERIMENT,
+    own_data.EXPERIMENT,
     honest.EXPERIMENT,
     elbo.EXPERIMENT,
     pruning.EXPERIMENT,

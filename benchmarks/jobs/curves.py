@@ -90,6 +90,11 @@ def costs(rows: Sequence[Row], *, budget: int) -> list[str]:
     return [*lines, ""]
 
 
+def labels_needed(rows: Sequence[Row], target: float, *, budget: int) -> str:
+    """Median and range of the labels to an accuracy."""
+    return _range([labels_to(target, row["labels"], row["accuracy"]) for row in rows], budget)
+
+
 def picture(rows: Mapping[str, Sequence[Row]], path: Path, *, title: str) -> None:
     """The curves of every named group of rows: mean and range over the seeds."""
     drawn = []

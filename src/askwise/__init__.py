@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from askwise.bayes.posteriors.ivon import Config as ivon
     from askwise.bayes.posteriors.laplace import Config as laplace
     from askwise.bayes.posteriors.mc_dropout import Config as mc_dropout
+    from askwise.bayes.posteriors.modal import Config as modal
     from askwise.bayes.posteriors.point import Config as point
     from askwise.bayes.posteriors.swag import Config as swag
     from askwise.bayes.posteriors.vbll import Config as vbll
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from askwise.bayes.prune.filters import prune_filters as prune_filters
     from askwise.bayes.prune.weights import prune as prune
     from askwise.bayes.prune.weights import sparsity as sparsity
+    from askwise.export.items import pool_for as pool_for
     from askwise.loop.learner import Learner as Learner
     from askwise.selection import select as select
     from askwise.store.facts import CANNOT_TELL as CANNOT_TELL
@@ -68,12 +70,14 @@ _HOMES = {
     "load": "askwise.bayes.fitted:load",
     "log_probs": "askwise.bayes.predict:log_probs",
     "mc_dropout": "askwise.bayes.posteriors.mc_dropout:Config",
+    "modal": "askwise.bayes.posteriors.modal:Config",
     "moments": "askwise.bayes.predict:moments",
     "nets": "askwise.nets:",
     "optim": "askwise.optim:",
     "oracle": "askwise.oracle:",
     "point": "askwise.bayes.posteriors.point:Config",
     "pool": "askwise.pool:",
+    "pool_for": "askwise.export.items:pool_for",
     "predict": "askwise.bayes.predict:predict",
     "prune": "askwise.bayes.prune.weights:prune",
     "prune_filters": "askwise.bayes.prune.filters:prune_filters",

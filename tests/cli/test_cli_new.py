@@ -61,7 +61,7 @@ def test_it_says_what_it_found_and_what_to_do_next(askwise, photos):
     assert "refused   1: it is an empty file (empty.jpg)" in out
     assert "copies      1 exact, 0 near" in out
     assert "own_means:make: pictures, 3 features, licence CC0" in out
-    assert "laplace; first 9 items, by typiclust, then margin" in out
+    assert "modal; first 9 items, by typiclust, then margin" in out
     assert "askwise run pets --oracle labels.csv" in out
     assert status(askwise)["quarantined"] == 2  # the empty one, and one of the two copies
     plan = tomllib.loads((photos / "pets" / "plan.toml").read_text())
@@ -117,7 +117,7 @@ def test_a_label_that_was_told_is_not_overwritten_by_a_file(askwise, features):
 def test_two_classes_begin_at_random_and_go_on_with_bald(askwise, features):
     assert askwise("new", "p", "--features", "x.npy", "--classes", "a,b")[0] == 0
     plan = tomllib.loads((features / "p" / "plan.toml").read_text())
-    assert (plan["acquire"], plan["network"], plan.get("initial_select")) == ("bald", "linear", None)
+    assert (plan["acquire"], plan["network"], plan.get("initial_select")) == ("bald", "on_axes", None)
 
 
 def test_a_table_keeps_its_coding_with_the_project(askwise, tmp_path, monkeypatch):
@@ -187,3 +187,14 @@ def test_a_folder_of_other_things_is_no_place_for_a_project(askwise, features):
     assert [path.name for path in (features / "p").iterdir()] == ["thesis.txt"]
     code, _, err = askwise("run", "p")
     assert (code, "p is no project: it has no plan.toml" in err) == (2, True)
+
+
+def test_examples_are_labels_and_name_the_classes(askwise, photos):
+    shown = [word for name in TONES for word in ("--example", f"{name}={name}/0.png")]
+    code, out, err = askwise(*NEW, *shown, "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["classes"] == list(TONES)
+    assert json.loads(out)["labels"] == 3
+    assert "written CLASS=ITEM" in askwise(*NEW[:1], "b", *NEW[2:], "--example", "cat")[2]
+    assert "no item 'x.png'" in askwise(*NEW[:1], "b", *NEW[2:], *shown, "--example", "cat=x.png")[2]
+    assert "choose" in askwise(*NEW[:1], "b", *NEW[2:], *shown, "--example", "dog=cat/0.png")[2]

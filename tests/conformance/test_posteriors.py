@@ -30,6 +30,8 @@ CONFIGS = {
     "laplace": aw.laplace(),
     "laplace diag": aw.laplace(form="diag", choose="evidence"),
     "laplace full": aw.laplace(form="full", prior_precision=2.0),
+    "modal": aw.modal(),
+    "modal full": aw.modal(form="full", prior_precision=2.0),
     "ensemble": aw.ensemble(3),
     "swag": aw.swag(),
     "vbll": aw.vbll(),
@@ -170,7 +172,7 @@ def test_a_warm_start_goes_on_from_weights_and_scales(fitted: Fitted) -> None:
     warm = aw.fit(network(), data(), posterior=fitted.posterior, training=slow, start=fitted)
     cold = aw.fit(network(), data(), posterior=fitted.posterior, training=slow)
     name, close = fitted.posterior.name, 1e-5
-    if name == "laplace":  # it looks for its mode anew, to a fraction of a standard deviation
+    if name in ("laplace", "modal"):  # it looks for its mode anew, to a fraction of a standard deviation
         close = 1e-3 / fitted.state["dense2.prior_precision"].item() ** 0.5
     for key, value in fitted.tensors().items():
         if key.startswith("network.") or name in STILL:

@@ -16,11 +16,14 @@ def test_power_zero_rotates_and_power_a_half_weights_by_the_deviation():
     x = cloud()
     centred = (x - x.mean(dim=0)).double()
     deviation = centred.pow(2).mean(dim=0).sqrt()
-    plain, weighted = (fit_axes(x, power=power) for power in (0.0, 0.5))
-    lengths = (centred @ plain.directions).norm(dim=1)
-    torch.testing.assert_close(lengths, centred.norm(dim=1))  # a rotation keeps lengths
-    found = (centred @ weighted.directions).pow(2).mean(dim=0).sqrt()
-    torch.testing.assert_close(found.sort().values, (deviation**2).sort().values, rtol=0.1, atol=0.05)
+    axes = fit_axes(x)
+    turned = centred @ axes.directions
+    torch.testing.assert_close(turned.norm(dim=1), centred.norm(dim=1))  # a rotation keeps lengths
+    torch.testing.assert_close(axes.variance, turned.pow(2).mean(dim=0))
+    torch.testing.assert_close(axes.variance.sort().values, (deviation**2).sort().values, rtol=0.1, atol=0.05)
+    for power in (0.0, 0.5):
+        expected = torch.nn.functional.normalize(turned * axes.variance**power, dim=1)
+        torch.testing.assert_close(axes(x, power=power), expected.float())
 
 
 def test_rows_have_length_one_and_only_as_many_axes_as_are_wanted():

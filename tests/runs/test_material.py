@@ -10,7 +10,6 @@ from askwise.data import Dataset
 from askwise.errors import InputError
 from askwise.loop.plan import make
 from askwise.oracle import Simulated
-from askwise.pool import coding_of
 from askwise.runs import build, material
 from askwise.store import open_store
 from askwise.store.facts import Question
@@ -299,32 +298,10 @@ def test_embeddings_are_read_by_the_name_of_their_column(tmp_path):
     assert pool.item("c").inputs.tolist() == [1.0, 2.0]
 
 
-def test_other_rows_of_a_table_are_read_by_the_coding_of_the_first(tmp_path):
+def test_a_coding_that_is_none_is_refused(tmp_path):
     (tmp_path / "one.csv").write_text("x,kind\n0,a\n2,b\n")
-    (tmp_path / "two.csv").write_text("x,kind\n101,b\n")
-    (tmp_path / "coding.json").write_text(coding_of(tmp_path / "one.csv").model_dump_json())
+    (tmp_path / "coding.json").write_text("{}")
     options = {"coding": str(tmp_path / "coding.json")}
     plan = make({"classes": 2, "data": str(tmp_path / "one.csv"), "data_options": options})
-    known = material.material(plan)
-    other = material.other_items(plan, known, tmp_path / "two.csv")
-    assert other.item(0).inputs.tolist() == [100.0, 0.0, 1.0]  # one deviation is 1, the mean is 1
-    np.save(tmp_path / "x.npy", np.zeros((3, 4), dtype=np.float32))
-    (tmp_path / "coding.json").write_text("{}")
     with pytest.raises(InputError, match="is no coding of a table"):
         material.material(plan)
-
-
-def test_other_pictures_are_a_folder_or_one_file_and_nothing_else(tmp_path):
-    for name in ("pool/a.png", "new/b.png", "new/c.png"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        Image.new("RGB", (4, 4)).save(tmp_path / name)
-    plan = make({"classes": 2, "data": str(tmp_path / "pool"), "data_options": {"size": 8}})
-    known = material.material(plan)
-    assert list(material.other_items(plan, known, tmp_path / "new").ids) == ["b.png", "c.png"]
-    one = material.other_items(plan, known, tmp_path / "new" / "c.png")
-    assert (list(one.ids), one.like().shape) == (["c.png"], (3, 8, 8))
-    (tmp_path / "notes.csv").write_text("x\n1\n")
-    with pytest.raises(InputError, match=r"notes.csv is no picture"):
-        material.other_items(plan, known, tmp_path / "notes.csv")
-    with pytest.raises(InputError, match="there is no file or folder"):
-        material.other_items(plan, known, tmp_path / "nowhere")

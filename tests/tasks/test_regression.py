@@ -118,7 +118,9 @@ def test_noise_of_any_kind_is_learned_and_scored_by_numbers() -> None:
     assert moments.shape == (2, 20, 1, 2)
     scores = aw.score_pool(fitted, at, "gaussian_bald", draws=20)
     torch.testing.assert_close(scores, aw.score("gaussian_bald", moments).mean(dim=1))
-    with pytest.raises(InputError, match="acquisition 'bald' does not serve regression; choose one of: random,"):
+    with pytest.raises(
+        InputError, match="acquisition 'bald' does not serve regression; choose one of: random,"
+    ):
         aw.score_pool(fitted, at, "bald")
     with pytest.raises(InputError, match=r"supplies moments, not log_probs; use aw\.moments"):
         aw.log_probs(fitted, at)

@@ -25,21 +25,26 @@ _EVERY = ("classification", "multilabel", "regression", "segmentation")
 
 @dataclass(frozen=True)
 class Acquisition:
-    """A function, what it needs: only `ids`, `log_probs`, `targets` as well, or `moments`; whom it serves."""
+    """A function, what it needs, what it is of, and which tasks it serves.
+
+    It needs `ids`, `log_probs`, `targets` as well, or `moments`. One of the `mean` prediction sees no
+    single draws; a posterior may show another mean than theirs.
+    """
 
     function: Callable[..., SiteScores]
     needs: Literal["ids", "log_probs", "targets", "moments"] = "log_probs"
+    of: Literal["draws", "mean"] = "draws"
     tasks: tuple[str, ...] = ("classification", "multilabel", "segmentation")
 
 
 ACQUISITIONS: dict[str, Acquisition] = {
     "random": Acquisition(random, needs="ids", tasks=_EVERY),
-    "max_entropy": Acquisition(max_entropy),
+    "max_entropy": Acquisition(max_entropy, of="mean"),
     "variation_ratios": Acquisition(variation_ratios),
-    "least_confidence": Acquisition(least_confidence),
+    "least_confidence": Acquisition(least_confidence, of="mean"),
     "bald": Acquisition(bald),
     "mean_std": Acquisition(mean_std),
-    "margin": Acquisition(margin),
+    "margin": Acquisition(margin, of="mean"),
     "top_u": Acquisition(top_u),
     "epig": Acquisition(epig, needs="targets", tasks=("classification", "multilabel")),
     "variance_of_means": Acquisition(variance_of_means, needs="moments", tasks=("regression",)),

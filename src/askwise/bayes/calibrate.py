@@ -31,7 +31,7 @@ def calibrate(fitted: Fitted, data: Any, *, draws: int = 100, seed: int = 0) -> 
     """
     if as_fitted(fitted).task.supplies != "log_probs":
         raise InputError(f"calibrate needs a task with classes; {fitted.task.name!r} has none to temper")
-    bare, labelled = replace(fitted, temperature=1.0), examples(data)
+    bare, labelled = replace(fitted.shown, temperature=1.0), examples(data)
     outputs = outputs_of(fitted.network, as_taken(fitted.network, labelled.first))
     labels = fitted.task.labels(labelled.labels, tuple(outputs.shape[1:]))
 

@@ -30,7 +30,8 @@ def evaluate(
     known labels; numbers give it as `log_likelihood` too. A metric that a class has no items for
     is None. Only some items' predictions are held at a time.
     """
-    (inputs, labels), task = labelled_rows(data), as_fitted(fitted).task
+    fitted = as_fitted(fitted).shown
+    (inputs, labels), task = labelled_rows(data), fitted.task
     outputs = outputs_of(fitted.network, take(fitted, inputs, 0, 1))
     labels = task.labels(labels, tuple(outputs.shape[1:]))
 

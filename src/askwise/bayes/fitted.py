@@ -4,7 +4,8 @@ import copy
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from askwise.bayes.posteriors import Posterior, as_posterior
 from askwise.bayes.posteriors.gaussian_weights import learned_by
 from askwise.bayes.program.build import Program
 from askwise.errors import AskwiseError, CorruptError, InputError, above_zero, choose
-from askwise.files import write_whole
+from askwise.files import json_object, write_whole
 from askwise.tasks import TASKS, Task, named
 from askwise.train import History
 
@@ -54,7 +55,7 @@ class Fitted:
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the programs, which another process makes for itself."""
-        return {**vars(self), "programs": {}}
+        return {name: value for name, value in vars(self).items() if name != "shown"} | {"programs": {}}
 
     @classmethod
     def of(
@@ -68,6 +69,14 @@ class Fitted:
         own = copy.deepcopy(as_network(network)).eval()
         posterior, state = learned_by(as_network(network), optimizer)
         return cls(own, posterior, named(task), state, ())
+
+    @cached_property
+    def shown(self) -> "Fitted":
+        """The model whose mean prediction is shown: itself, unless its posterior says otherwise."""
+        posterior = self.posterior.shown()
+        if posterior is self.posterior:
+            return self
+        return replace(self, posterior=posterior, state={}, programs={})
 
     def tensors(self) -> dict[str, Tensor]:
         """Every stored tensor by name: the network's own and the posterior's."""
@@ -168,6 +177,14 @@ def load(folder: str | Path, *, network: nn.Module | None = None) -> Fitted:
         raise
     except (SafetensorError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise CorruptError(f"{home / _RECORD} is not a record of a model: {error!r}") from error
+
+
+def recorded_shape(folder: str | Path) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """The shape of one item and the names of the classes of a saved model, without loading its weights."""
+    record = json_object(Path(folder) / _RECORD)
+    if "item_shape" not in record or "classes" not in record:
+        raise CorruptError(f"{folder} holds no model; restore it from a copy")
+    return tuple(record["item_shape"]), tuple(record["classes"])
 
 
 def _network(recipe: Any, given: nn.Module | None, tensors: Mapping[str, Tensor], home: Path) -> nn.Module:

@@ -54,14 +54,21 @@ def predict(
     engine: Engine | None = None,
     progress: Follow = False,
 ) -> Prediction:
-    """The mean prediction of every item, with its total, epistemic and aleatoric uncertainty."""
+    """The mean prediction of every item, with its total, epistemic and aleatoric uncertainty.
+
+    Uncertainty is that of the draws. So is the mean, unless the posterior shows another (`modal`).
+    """
+    as_fitted(fitted)
 
     def reduce(block: Block) -> tuple[Tensor, ...]:
         one = fitted.task.summary(block.found)
         return one.mean, one.total, one.epistemic, one.aleatoric
 
-    kept = Reduction(reduce)
-    return Prediction(*stream(fitted, inputs, kept, draws=draws, seed=seed, engine=engine, progress=progress))
+    how: dict[str, Any] = {"draws": draws, "seed": seed, "engine": engine}
+    mean, *uncertain = stream(fitted, inputs, Reduction(reduce), **how, progress=progress)
+    if fitted.shown is not fitted:
+        (mean,) = stream(fitted.shown, inputs, Reduction(lambda block: reduce(block)[:1]), **how)
+    return Prediction(mean, *uncertain)
 
 
 def score_pool(
@@ -87,10 +94,16 @@ def score_pool(
     """
     if as_acquisition(acquire)[1].needs == "ids":
         return score(acquire, ids=range(len(as_rows(inputs))) if ids is None else ids, seed=seed, **options)
+    fitted = scored_by(fitted, acquire)
     choices = {"draws": draws, "seed": seed, "draw": draw, **options}
     kept = scoring(fitted, acquire, targets=targets, engine=engine, **choices)
     told: dict[str, Any] = {"progress": progress, "doing": "scoring"}
     return stream(fitted, inputs, kept, draws=draws, seed=seed, engine=engine, **told)[0]
+
+
+def scored_by(fitted: Fitted, acquire: Acquire) -> Fitted:
+    """The model that an acquisition looks at: where it takes the mean prediction, the one that is shown."""
+    return as_fitted(fitted).shown if as_acquisition(acquire)[1].of == "mean" else fitted
 
 
 def scoring(

@@ -6,7 +6,23 @@ from typing import Annotated
 
 import typer
 
-from askwise.cli import compare, data, demo, doctor, encoders, new, plan, report, run, status, store
+from askwise.cli import (
+    compare,
+    data,
+    demo,
+    doctor,
+    encode,
+    encoders,
+    export,
+    mend,
+    new,
+    plan,
+    predict,
+    report,
+    run,
+    status,
+    store,
+)
 from askwise.errors import AskwiseError
 
 app = typer.Typer(
@@ -22,9 +38,14 @@ app.command()(new.new)
 app.command()(run.run)
 app.command()(status.status)
 app.command()(report.report)
+app.command()(predict.predict)
+app.command()(export.export)
+app.command()(mend.rename)
+app.command()(mend.correct)
 app.command()(compare.compare)
 app.add_typer(data.app, name="data")
 app.add_typer(plan.app, name="plan")
+app.command()(encode.encode)
 app.command()(encoders.encoders)
 app.command()(doctor.doctor)
 app.add_typer(store.app, name="store")

@@ -47,6 +47,10 @@ def new(
     labels_from_folders: Annotated[
         bool, typer.Option("--labels-from-folders", help="Known labels: the folders that pictures are in.")
     ] = False,
+    example: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CLASS=ITEM", help="An item of a class, e.g. cat=cat1.jpg; repeatable."),
+    ] = None,
     encoder: Annotated[
         str | None,
         typer.Option(
@@ -87,6 +91,7 @@ def new(
         classes=None if classes is None else _names(classes),
         labels=labels,
         folders=labels_from_folders,
+        examples=[_example(text) for text in example or ()],
         ask_copies=ask_copies,
         chosen={key: value for key, value in chosen.items() if value is not None},
         progress=not json,
@@ -101,6 +106,16 @@ def new(
 def _names(text: str) -> list[str]:
     """Names between commas; quotes hold one together that has a comma itself."""
     return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+
+
+def _example(text: str) -> tuple[str, str]:
+    """A class and an item; the class may not hold the sign between them, the item may."""
+    from askwise.errors import InputError
+
+    name, sign, item = text.partition("=")
+    if not (name.strip() and sign and item.strip()):
+        raise InputError(f"an example is written CLASS=ITEM, e.g. cat=cat1.jpg; not {text!r}")
+    return name.strip(), item.strip()
 
 
 def _values(made: "Made") -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from askwise.errors import AskwiseError, InputError
 from askwise.loop.plan import Plan
 from askwise.pool import Pool
-from askwise.project import PLAN, STORE, is_project, open_project
+from askwise.project import PLAN, STORE, Project, is_project, open_project
 from askwise.runs.material import material, read_plan
 from askwise.store import Store, open_store
 
@@ -49,6 +49,18 @@ def opened(named: Sequence[Path]) -> Iterator[list[Store]]:
             stack.callback(store.close)
             stores.append(store)
         yield stores
+
+
+@contextmanager
+def opened_project(name: Path) -> Iterator[tuple[Project, Plan, Store]]:
+    """A project, its plan, and its store open for reading."""
+    project = open_project(name)
+    plan = read_plan(project.plan)
+    store = open_store(store_path(project.plan, plan), access="read")
+    try:
+        yield project, plan, store
+    finally:
+        store.close()
 
 
 def items(plan: Plan, data: Path | None) -> tuple[Pool | None, str]:

@@ -1,1 +1,5 @@
-"""Labels and models taken away: files that other tools read."""
+"""Labels, predictions and models taken away: files that other tools read."""
+
+from askwise.export.items import pool_for
+
+__all__ = ["pool_for"]

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from time import perf_counter
 from typing import Any
@@ -12,11 +13,12 @@ from torch import Tensor
 
 from askwise.acquire import ACQUISITIONS, score
 from askwise.bayes.fitted import Fitted
-from askwise.bayes.predict import features, log_probs, moments, predict, scoring
+from askwise.bayes.predict import features, log_probs, moments, predict, scored_by, scoring
 from askwise.bayes.program.stream import Fetched, working
 from askwise.bayes.program.trace import as_taken
 from askwise.engine import Engine, remembered
 from askwise.errors import InputError
+from askwise.loop.axes import place_axes, seen_items
 from askwise.loop.conditions import cpu
 from askwise.loop.models import latest
 from askwise.loop.plan import Plan
@@ -79,9 +81,9 @@ class _Chooser:
 
     def __init__(self, setting: Setting, turn: int, bad: dict[str, str]) -> None:
         self._setting, self._plan, self._bad = setting, setting.plan, bad
-        number, self._fitted = latest(setting)
-        self._draw = self._plan.draw_seed(number)
-        self._chance = derive(self._plan.seed, "choose", number, turn)
+        self._number, self._fitted = latest(setting)
+        self._draw = self._plan.draw_seed(self._number)
+        self._chance = derive(self._plan.seed, "choose", self._number, turn)
         self._select = self._plan.select if self._fitted is not None else _cold(self._plan)
         self._selection = SELECTIONS[self._select]
         # a selection that covers the pool wants a fair sample of it, not the highest scores
@@ -93,7 +95,7 @@ class _Chooser:
         """The scores that the selection needs."""
         plan = self._plan
         first = self._first()
-        every = first or self._setting.unlabelled()
+        every = first or seen_items(self._setting, self._number)
         ids: Iterable[str] = (name for name in every if name not in self._bad)
         if plan.pool_subset is not None and not first:
             ids = subset(ids, plan.pool_subset, seed=derive(self._chance, "subset"))
@@ -146,7 +148,8 @@ class _Chooser:
             yield some, score("random", ids=some, seed=self._chance), {}
 
     def _by_model(self) -> Callable[[Iterator[list[str]]], Iterator[Part]]:
-        fitted, plan, pool = self._model(), self._plan, self._setting.pool
+        fitted = scored_by(self._model(), self._acquisition)
+        plan, pool = self._plan, self._setting.pool
         draws, seed, options = plan.draws, self._draw, dict(plan.acquire_options)
         if self._acquisition.needs == "targets":
             ids = (name for name in pool.ids if name not in self._setting.held)
@@ -210,7 +213,12 @@ class _Chooser:
         return moments(self._model(), inputs, draws=self._plan.draws, seed=self._draw, engine=engine)
 
     def _features(self, inputs: Tensor) -> Tensor:
-        return features(self._fitted or untrained(self._setting), inputs)
+        return features(self._fitted or self._blank(), inputs)
+
+    @cache  # noqa: B019 - a choice lives as long as its question
+    def _blank(self) -> Fitted:
+        place_axes(self._setting, 0)
+        return untrained(self._setting)
 
     def _model(self) -> Fitted:
         if self._fitted is None:

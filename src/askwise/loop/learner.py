@@ -84,7 +84,8 @@ class Learner:
     a file of them, which are asked first. `validation` and `test` are labels by id or (x, y). `exact`
     refuses to go on under other conditions. `progress` shows a bar for what takes longer than two
     seconds. A frozen encoder (`aw.nets.encoded`) runs once for each item, and its features are kept
-    beside the store.
+    beside the store; with `partial` questions come from what is encoded so far, while
+    `aw.pool.encode_ahead` goes on elsewhere.
     """
 
     def __init__(
@@ -102,6 +103,7 @@ class Learner:
         validation: Any = None,
         test: Any = None,
         exact: bool = False,
+        partial: bool = False,
         progress: Follow = False,
         **choices: Unpack[Choices],
     ) -> None:
@@ -151,6 +153,8 @@ class Learner:
             measured = {name: edits.measured_now(data, how) for name, data in measured.items()}
             # of what is trained: with an encoder that is the head on its features
             now["threads"] = training_threads(network, items.like()[None], as_training(plan.training))
+            named = {} if plan.encoder is None else {"encoder": plan.encoder}
+            coded = {} if head is None else {**named, "encoder_digest": now["encoder"]}
             self._setting = Setting(
                 plan,
                 network,
@@ -162,6 +166,8 @@ class Learner:
                 acquired,
                 engine,
                 progress,
+                coded,
+                partial,
                 size=size,
                 masks=Masks(None if kept.folder is None else kept.folder.with_suffix(".masks")),
             )

@@ -10,6 +10,7 @@ from askwise.bayes.fit import fit
 from askwise.bayes.fitted import Fitted, load
 from askwise.bayes.posteriors import as_posterior
 from askwise.errors import CorruptError, InputError, SlowPathWarning
+from askwise.loop.axes import place_axes
 from askwise.loop.plan import make
 from askwise.loop.setting import Setting, differs
 from askwise.pool.pool import Reading
@@ -41,6 +42,7 @@ def fit_round(setting: Setting, number: int, reading: Reading, labels: Mapping[s
         start = plan.start
     elif (before := _before(setting, number)) is not None:
         start = before
+    place_axes(setting, number)
     held = setting.measured.get("validation")
     validation = None if held is None else (held.inputs, held.labels)
     fitted = fit(
@@ -56,7 +58,7 @@ def fit_round(setting: Setting, number: int, reading: Reading, labels: Mapping[s
         validation=validation,
         progress=setting.follow,
     )
-    fitted = replace(fitted, classes=plan.names)
+    fitted = replace(fitted, classes=plan.names, preparation=setting.preparation())
     if validation is None or plan.calibrate is False or plan.kind == "regression":
         return fitted
     return calibrate(fitted, validation, draws=plan.draws, seed=plan.draw_seed(number))

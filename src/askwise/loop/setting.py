@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field
 from threading import RLock
+from typing import Any
 
 import torch
 from jaxtyping import Shaped
@@ -17,6 +18,8 @@ from askwise.loop.decide import Counts
 from askwise.loop.plan import Plan
 from askwise.oracle.labelling import Labelling, labelling
 from askwise.oracle.masks import Masks
+from askwise.pool.ahead import encoding_order
+from askwise.pool.axes import Axes
 from askwise.pool.pool import Pool
 from askwise.store.contract import Store
 from askwise.store.facts import Round, Segment
@@ -49,6 +52,12 @@ class Setting:
     engine: Engine = field(default_factory=Local)
     follow: Follow = False
     """Who is told how far the work of an action is."""
+    encoder: dict[str, str] = field(default_factory=dict)
+    """The name of a frozen encoder, where it has one, and the digest that tells it from others."""
+    partial: bool = False
+    """Whether questions may come from the part of the pool that is encoded, while another process goes on."""
+    axes: tuple[int, Axes] | None = None
+    """The axes that were fitted last, and to how many items."""
     rounds: list[Round] = field(default_factory=list)
     fitted: dict[int, Fitted] = field(default_factory=dict)
     """The models of the last rounds, by number."""
@@ -58,6 +67,7 @@ class Setting:
     """The pixels of a mask, where labels are masks."""
     masks: Masks = field(default_factory=Masks)
     """Where masks are kept."""
+    _order: list[str] | None = field(default=None, repr=False)
     lock: RLock = field(default_factory=RLock, repr=False)
     """Held by a thread that changes what is kept here, never while it fits or scores."""
     acting: RLock = field(default_factory=RLock, repr=False)
@@ -77,6 +87,16 @@ class Setting:
         """Labels as a network learns them."""
         kind = self.labelling
         return torch.stack([kind.row(label) for label in labels])
+
+    def preparation(self) -> dict[str, Any]:
+        """How items become what the network takes, as a saved model keeps it."""
+        return {**self.pool.preparation(), **self.encoder}
+
+    def order(self) -> list[str]:
+        """The ids in the order in which they are encoded; every beginning is a random sample."""
+        if self._order is None or len(self._order) != len(self.pool):
+            self._order = encoding_order(list(self.pool.ids))
+        return self._order
 
     def refresh(self) -> Counts:
         """How far the run is, by the facts."""

@@ -8,9 +8,10 @@ from torch import nn
 
 from askwise.errors import InputError, choose
 from askwise.nets.alexnet import alexnet, alexnet_half
+from askwise.nets.axes import on_axes
 from askwise.nets.dcgan import dcgan_discriminator, dcgan_generator
 from askwise.nets.embed import embed
-from askwise.nets.encoded import encoded, frozen
+from askwise.nets.encoded import encoded, frozen, unchanged
 from askwise.nets.espcn import espcn
 from askwise.nets.mlp import linear, mlp
 from askwise.nets.narrow import narrow
@@ -38,9 +39,11 @@ NETWORKS: dict[str, Callable[..., nn.Module]] = {
     "mlp": mlp,
     "narrow": narrow,
     "nin": nin,
+    "on_axes": on_axes,
     "segnet_basic": segnet_basic,
     "text_head": text_head,
     "tiny_encoder": tiny_encoder,
+    "unchanged": unchanged,
 }
 
 __all__ = ["NETWORKS", "Recipe", "build", "embed", "frozen", *NETWORKS]

@@ -64,3 +64,14 @@ def on_features(network: Encoded) -> Encoded:
     own = copy.deepcopy(network)
     own.on_features = True
     return own
+
+
+@recorded
+def unchanged() -> nn.Identity:
+    """The encoder of items that are features already."""
+    return nn.Identity()
+
+
+def head_alone(network: Encoded) -> Encoded:
+    """The head without its encoder, on features; names stay, so what a posterior knows of it still fits."""
+    return encoded(unchanged(), copy.deepcopy(network.head), frozen=True)

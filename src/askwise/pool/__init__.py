@@ -19,6 +19,7 @@ from askwise.pool.duplicates import Duplicates, duplicates, once
 from askwise.pool.features import features
 from askwise.pool.images import images, stretch_of
 from askwise.pool.pool import Item, Pool, Reading
+from askwise.pool.prepared import prepared
 from askwise.pool.stretch import Stretch
 from askwise.pool.table import coding_of, embeddings, table
 from askwise.pool.text import text
@@ -44,6 +45,7 @@ __all__ = [
     "fit_axes",
     "images",
     "once",
+    "prepared",
     "stretch_of",
     "table",
     "text",

@@ -59,6 +59,10 @@ class ArraySource:
         rows = self._rows[[self._position[identity] for identity in ids]]  # copies these rows only
         return Reading(list(ids), as_tensor(rows, self._scale), {})
 
+    def preparation(self) -> dict[str, Any]:
+        """What the numbers are multiplied by."""
+        return {"kind": "arrays", "scale": self._scale}
+
     def stamps(self, ids: Sequence[str]) -> Sequence[str]:
         """The contents of each row, where its id does not tell them, and the scale."""
         if self._by_contents:

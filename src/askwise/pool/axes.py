@@ -13,29 +13,30 @@ from askwise.types import Features
 
 @dataclass(frozen=True)
 class Axes:
-    """The centre of a pool and its principal axes, each with its weight; fixed once they are fitted."""
+    """The centre of a pool, its principal axes and the variance along each; fixed once they are fitted."""
 
     centre: Float[Tensor, " D"]
     directions: Float[Tensor, "D A"]
+    variance: Float[Tensor, " A"]
 
-    def __call__(self, features: Features) -> Float[Tensor, "N A"]:
-        """The features along the axes, every row of length 1."""
-        along = (features.double() - self.centre) @ self.directions
+    def __call__(self, features: Features, *, power: float = 0.5) -> Float[Tensor, "N A"]:
+        """The features along the axes, axis j weighted by its variance to the `power`, every row of length 1.
+
+        A half stresses what varies most, the opposite of whitening: with up to a hundred labels that is
+        where classes are told apart. Zero leaves the axes as they are.
+        """
+        along = (features.double() - self.centre) @ (self.directions * self.variance**power)
         return torch.nn.functional.normalize(along, dim=1).float()
 
     @property
     def digest(self) -> str:
         """What tells these axes from others: a round records which it has seen."""
-        both = torch.cat([self.centre[:, None], self.directions], dim=1)
-        return sha256(both.contiguous().numpy().tobytes()).hexdigest()[:16]
+        parts = (self.centre, self.directions, self.variance)
+        return sha256(b"".join(part.contiguous().numpy().tobytes() for part in parts)).hexdigest()
 
 
-def fit_axes(features: Features, *, count: int = 128, power: float = 0.5) -> Axes:
-    """The first `count` principal axes of these features, axis j weighted by its variance to the `power`.
-
-    A half stresses what varies most, the opposite of whitening: with up to a hundred labels that is
-    where classes are told apart. Zero leaves the axes as they are.
-    """
+def fit_axes(features: Features, *, count: int = 128) -> Axes:
+    """The first `count` principal axes of these features; fewer where the items span fewer."""
     if len(features) < 2 or not bool(features.isfinite().all()):
         raise InputError(f"axes want at least two rows of finite features, not {list(features.shape)}")
     centre = features.double().mean(dim=0)
@@ -46,4 +47,4 @@ def fit_axes(features: Features, *, count: int = 128, power: float = 0.5) -> Axe
     # the sign of an axis is free: the largest entry decides, so that the same pool gives the same axes
     largest = directions.abs().argmax(dim=0)
     directions = directions * directions[largest, torch.arange(kept)].sign()
-    return Axes(centre, directions * variance**power)
+    return Axes(centre, directions, variance)

@@ -180,6 +180,10 @@ class FeaturePool(Pool):
         """Other items, not features, read as those of this pool are."""
         return self._items.again(path)
 
+    def preparation(self) -> dict[str, Any]:
+        """How the items themselves are read."""
+        return self._items.preparation()
+
     def add(self, more: Source | Pool) -> list[str]:
         """The ids that are new; what is added are items, not features."""
         return self._items.add(more._items if isinstance(more, FeaturePool) else more)

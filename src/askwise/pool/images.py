@@ -7,6 +7,7 @@ from functools import cached_property
 from hashlib import file_digest
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -77,9 +78,26 @@ class ImageSource:
             raise InputError(f"there is no folder {str(path)!r}; give one that holds pictures")
         return ImageSource(path, self._looks, self.stretch)
 
+    def preparation(self) -> dict[str, Any]:
+        """Size, channels, and what becomes of deep pictures and stacks: by the pool's own stretch."""
+        bands, stretch = self._looks.bands, self.stretch
+        return {
+            "kind": "images",
+            "size": list(self._looks.size),
+            "channels": self._looks.channels,
+            "stretch": None if stretch is None else [list(stretch.low), list(stretch.high)],
+            "stack": self._looks.stack,
+            "bands": None if bands is None else list(bands),
+            "max_pixels": self._looks.max_pixels,
+        }
+
     def name(self, identity: str) -> str:
         """The path of the picture in the folder."""
         return identity
+
+    def original(self, identity: str) -> Path:
+        """The file of the picture."""
+        return self._folder / self._path[identity]
 
     def stamps(self, ids: Sequence[str]) -> Sequence[str | None]:
         """Size and time of each file, and how it is read."""
@@ -149,6 +167,8 @@ def images(
 ) -> Pool:
     """A pool of all pictures under a folder as [channels, height, width] in 0 to 1; ids are their paths.
 
+    The path of one picture is a pool of that one.
+
     Each is turned upright as its EXIF data say, brought to `size` (height, width) and to grey (1) or
     RGB (3). Links to folders are not followed; pictures that cannot be read are quarantined.
 
@@ -185,7 +205,9 @@ def _source(
     max_pixels: int,
 ) -> ImageSource:
     root = Path(folder)
-    if not root.is_dir():
+    if root.is_file() and root.suffix.lower() not in SUFFIXES:
+        raise InputError(f"{folder} is no picture; names end in {', '.join(SUFFIXES)}")
+    if not root.exists():
         raise InputError(f"there is no folder {str(folder)!r}; give one that holds pictures")
     choose("number of channels", str(channels), ("1", "3"))
     if isinstance(stack, str):
@@ -204,6 +226,8 @@ def _source(
         stack=stack,
         bands=bands,
     )
+    if root.is_file():
+        return ImageSource(root.parent, looks, stretch, only=root.name)
     source = ImageSource(root, looks, stretch)
     if not source.ids:
         raise InputError(f"folder {str(folder)!r} holds no pictures; names end in {', '.join(SUFFIXES)}")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -57,6 +57,22 @@ class Again(Protocol):
 
     def again(self, path: Path) -> Source:
         """The items there, read as these are."""
+
+
+@runtime_checkable
+class Original(Protocol):
+    """A source whose items people can look at as they are."""
+
+    def original(self, identity: str) -> Path | str:
+        """The file of a picture, or a text itself."""
+
+
+@runtime_checkable
+class Prepared(Protocol):
+    """A source that can say how it reads items, so that others are read the same way later."""
+
+    def preparation(self) -> dict[str, Any]:
+        """The kind of items and every option, as JSON holds them; `prepared` reads by it."""
 
 
 @runtime_checkable
@@ -122,6 +138,11 @@ class Pool:
         source = self._sources[self._owner[identity]]
         return source.name(identity) if isinstance(source, Named) else f"x[{self.row(identity)}]"
 
+    def original(self, identity: str) -> Path | str | None:
+        """The file of a picture, or a text itself; none where items are rows of numbers."""
+        [(source, _)] = self.parts([identity])
+        return source.original(identity) if isinstance(source, Original) else None
+
     def find(self, key: str | int) -> str:
         """The id of an item, from its id, its row in a pool of one source, or a name that is unique."""
         if isinstance(key, str) and key in self._owner:
@@ -139,6 +160,11 @@ class Pool:
         if not isinstance(source, Again):
             raise InputError(f"items like these are not read from {path}; pass them as a tensor or an array")
         return Pool(source.again(Path(path)))
+
+    def preparation(self) -> dict[str, Any]:
+        """How items are read, as a saved model keeps it; empty where the source cannot say."""
+        source = self._sources[0]
+        return source.preparation() if isinstance(source, Prepared) else {}
 
     def _by_row(self, row: int) -> str:
         if len(self._sources) > 1:

@@ -20,7 +20,9 @@ from askwise.pool.text import own_ids
 class RowSource:
     """One item for each row of numbers; those of bad rows are not looked at."""
 
-    def __init__(self, ids: Sequence[str], numbers: np.ndarray, bad: dict[str, str], *, how: str) -> None:
+    def __init__(
+        self, ids: Sequence[str], numbers: np.ndarray, bad: dict[str, str], *, how: dict[str, Any]
+    ) -> None:
         self.ids, self.quarantined = ids, bad
         self._numbers, self._how = numbers, how
         self._place = {identity: place for place, identity in enumerate(ids)}
@@ -33,9 +35,13 @@ class RowSource:
         """These rows as one tensor."""
         return Reading(list(ids), as_tensor(self._numbers[[self._place[name] for name in ids]]), {})
 
+    def preparation(self) -> dict[str, Any]:
+        """What becomes of the columns of a table, or the column of the embeddings."""
+        return self._how
+
     def stamps(self, ids: Sequence[str]) -> Sequence[str]:
         """The contents of each row, and how they were made."""
-        return [f"{of_array(self._numbers[self._place[name]])} {self._how}" for name in ids]
+        return [f"{of_array(self._numbers[self._place[name]])} {self._how['kind']}" for name in ids]
 
 
 def table(
@@ -68,7 +74,8 @@ def table(
             bad[name] = why if row.reason else f"line {row.line}: {why}"
         else:
             numbers[place] = own.row(bare[place])
-    return Pool(RowSource(ids, numbers, bad, how="table"))
+    how = {"kind": "table", "coding": own.model_dump(mode="json"), "id_column": id_column}
+    return Pool(RowSource(ids, numbers, bad, how=how))
 
 
 def coding_of(
@@ -110,7 +117,8 @@ def embeddings(path: str | Path, *, embedding: str = "embedding", id_column: str
         for place, row in enumerate(numbers)
     )
     ids = own_ids(lines) if id_column else list(numbered(contents))
-    return Pool(RowSource(ids, numbers, {ids[place]: why for place, why in faults.items()}, how="embeddings"))
+    how = {"kind": "embeddings", "embedding": embedding, "id_column": id_column}
+    return Pool(RowSource(ids, numbers, {ids[place]: why for place, why in faults.items()}, how=how))
 
 
 def _wanted(

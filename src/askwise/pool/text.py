@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from textwrap import shorten
+from typing import Any
 
 from torch import Tensor
 
@@ -25,9 +26,15 @@ _WORDS = 60  # characters of a text's name
 class TextSource:
     """One item for each text; the texts are kept, and encoded when they are read."""
 
-    def __init__(self, texts: dict[str, str], bad: dict[str, str], *, encode: Encode | None) -> None:
+    def __init__(
+        self, texts: dict[str, str], bad: dict[str, str], *, encode: Encode | None, column: str | None = None
+    ) -> None:
         self.texts, self.quarantined = texts, bad
-        self._encode = encode
+        self._encode, self._column = encode, column
+
+    def preparation(self) -> dict[str, Any]:
+        """The column of the texts, where they are in a table; what encodes them is said elsewhere."""
+        return {"kind": "text", "column": self._column}
 
     @property
     def ids(self) -> Sequence[str]:
@@ -45,6 +52,10 @@ class TextSource:
     def name(self, identity: str) -> str:
         """The first words of the text."""
         return shorten(self.texts[identity], _WORDS, placeholder=" ...")
+
+    def original(self, identity: str) -> str:
+        """The text."""
+        return self.texts[identity]
 
     def read(self, ids: Sequence[str]) -> Reading:
         """The texts as one tensor."""
@@ -102,7 +113,7 @@ def text(
     if home.is_dir() and not any((home / name).is_file() for name in ("state.json", "dataset_dict.json")):
         return Pool(_folder(home.resolve(), encode))
     columns = [column] if id_column is None else [column, id_column]
-    return Pool(_source(list(rows(home, columns)), id_column, encode))
+    return Pool(_source(list(rows(home, columns)), id_column, encode, column=column))
 
 
 def own_ids(table: Sequence[Row]) -> list[str]:
@@ -116,11 +127,14 @@ def own_ids(table: Sequence[Row]) -> list[str]:
     return list(lines)
 
 
-def _source(table: list[Row], id_column: str | None, encode: Encode | None) -> TextSource:
+def _source(
+    table: list[Row], id_column: str | None, encode: Encode | None, *, column: str | None = None
+) -> TextSource:
     ids = numbered(of_text(row.cells[0]) for row in table) if id_column is None else own_ids(table)
     named = dict(zip(ids, table, strict=True))
     bad = {name: why for name, row in named.items() if (why := row.reason or _fault(row))}
-    return TextSource({name: row.cells[0] for name, row in named.items()}, bad, encode=encode)
+    texts = {name: row.cells[0] for name, row in named.items()}
+    return TextSource(texts, bad, encode=encode, column=column)
 
 
 def _folder(folder: Path, encode: Encode | None) -> TextSource:

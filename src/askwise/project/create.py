@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from askwise.errors import InputError
 from askwise.loop.plan import Plan, make
 from askwise.project import Project, is_project
 from askwise.project.found import Found, look_at
+from askwise.project.leaks import refuse_leaks
 from askwise.project.plan_file import choices, written
 from askwise.project.sources import Source, known_labels
 from askwise.runs.build import learner
@@ -46,13 +47,15 @@ def create(
     classes: list[str] | None = None,
     labels: Path | None = None,
     folders: bool = False,
+    examples: Sequence[tuple[str, str]] = (),
     ask_copies: bool = False,
     chosen: Mapping[str, str] | None = None,
     progress: Follow = False,
 ) -> Made:
     """A project of these items in a folder; where there is one already, what is new is added to it.
 
-    `chosen` are `acquire` and `posterior`, where a person chose them. Whatever is refused leaves no
+    `examples` are pairs of a class and an item. `chosen` are `acquire` and `posterior`, where a person
+    chose them. Whatever is refused leaves no
     project behind, and one that was there as it was.
     """
     project = Project(folder)
@@ -60,13 +63,14 @@ def create(
         plan = _the_same(project, source, classes, dict(chosen or {}))
         classes = list(plan.classes)
         known = material(plan, folder=folder)
-        told, _, notes = known_labels(known.pool, labels, folders=folders, classes=classes)
+        told, _, notes = known_labels(known.pool, labels, folders=folders, examples=examples, classes=classes)
         return _filled(project, plan, known, told, notes, ask_copies, progress)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder} is there already and is no project; choose another name")
     whole = _with_coding(source, folder)
     known = _material(source, whole, ["a", "b"])  # what the classes are may follow from the items
-    told, names, notes = known_labels(known.pool, labels, folders=folders, classes=classes)
+    told, names, notes = known_labels(known.pool, labels, folders=folders, examples=examples, classes=classes)
+    notes += refuse_leaks(whole, known.pool, told, names)
     values = choices(whole, names, shape=known.pool.like().shape, **(chosen or {}))
     plan = make(values)
     text = written(values, name=str(folder))

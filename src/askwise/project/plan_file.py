@@ -21,7 +21,8 @@ def choices(
 ) -> dict[str, Any]:
     """The values of the plan: the defaults that were measured, and what a person chose.
 
-    On the features of an encoder few labels go furthest with a logistic head; the first ones are those
+    On the features of an encoder few labels go furthest with a linear layer on their principal axes, at its
+    mode under a prior that the labels choose (`modal`); the first ones are those
     that stand for many others (typiclust, three for each class), the later ones those with the smallest
     margin between the two best classes. For two classes the first are random, then BALD.
     """
@@ -31,14 +32,21 @@ def choices(
         values["data_options"] = source.options
     if source.encoder != NONE:
         values["encoder"] = source.encoder
-    else:
-        values["network"] = "linear" if featured else "digits_cnn" if len(shape) == 3 else "mlp"
-    values["posterior"] = {"name": posterior or "laplace"}
-    values["acquire"] = acquire or ("bald" if len(classes) == 2 else "margin")
-    values["initial"] = min(3 * len(classes), _MOST_FIRST)
-    if len(classes) > 2 and (featured or source.kind == "table"):
-        values["initial_select"] = "typiclust"
-    return values | {"batch": _BATCH, "budget": _BUDGET, "seed": 0}
+    values["network"] = "on_axes" if featured else "digits_cnn" if len(shape) == 3 else "mlp"
+    values["posterior"] = {"name": posterior or ("modal" if featured else "laplace")}
+    asked = asking(len(classes), featured=featured or source.kind == "table")
+    if acquire is not None:
+        asked["acquire"] = acquire
+    return values | asked | {"batch": _BATCH, "budget": _BUDGET, "seed": 0}
+
+
+def asking(classes: int, *, featured: bool) -> dict[str, Any]:
+    """What is asked: how many items first and by what, and the score of the later ones."""
+    asked: dict[str, Any] = {"acquire": "bald" if classes == 2 else "margin"}
+    asked["initial"] = min(3 * classes, _MOST_FIRST)
+    if classes > 2 and featured:
+        asked["initial_select"] = "typiclust"
+    return asked
 
 
 def written(values: Mapping[str, Any], *, name: str) -> str:
@@ -47,8 +55,8 @@ def written(values: Mapping[str, Any], *, name: str) -> str:
         "classes": "What an item can be. New classes can be added at the end of the list.",
         "data": "Where the items are; they stay there. Put more there and run `askwise new` again.",
         "data_options": "How they are read.",
-        "encoder": "The network that turns items into features; it is not trained. A linear layer is.",
-        "network": "The network that learns from the items themselves.",
+        "encoder": "The network that turns items into features; it is not trained.",
+        "network": "The network that learns; on_axes: one layer on the features' principal axes.",
         "posterior": "Where the uncertainty comes from.",
         "acquire": _why(values["acquire"]),
         "initial": "So many items are asked first, before there is a model ...",
@@ -66,9 +74,9 @@ def written(values: Mapping[str, Any], *, name: str) -> str:
     for key, value in values.items():
         if isinstance(value, Mapping):
             tables += ["", f"# {said[key]}", f"[{key}]"]
-            tables += [f"{_key(inner)} = {_value(one)}" for inner, one in value.items()]
+            tables += [f"{_key(inner)} = {toml_value(one)}" for inner, one in value.items()]
         else:
-            lines += [f"# {said[key]}", f"{key} = {_value(value)}"]
+            lines += [f"# {said[key]}", f"{key} = {toml_value(value)}"]
     return "\n".join([*lines, *tables]) + "\n"
 
 
@@ -85,13 +93,13 @@ def _line(text: str) -> str:
 
 
 def _key(name: str) -> str:
-    return name if name.replace("_", "").isalnum() and name.isascii() else _value(name)
+    return name if name.replace("_", "").isalnum() and name.isascii() else toml_value(name)
 
 
-def _value(value: Any) -> str:
+def toml_value(value: Any) -> str:
     """A value as TOML writes it; JSON's strings are TOML's, but for one letter."""
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_value, value))}]"
+        return f"[{', '.join(map(toml_value, value))}]"
     if isinstance(value, str) and any("\ud800" <= letter <= "\udfff" for letter in value):
         raise InputError(f"{value!r} is not UTF-8, so it cannot be written into a plan; rename it")
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

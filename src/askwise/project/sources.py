@@ -14,6 +14,7 @@ from askwise.oracle import File
 from askwise.oracle.file import ID_COLUMNS
 from askwise.pool import Coding, Pool, coding_of
 from askwise.pool.tables import header, rows
+from askwise.store.classes import position
 
 NONE = "none"
 _BYTES = 1 / 255  # pixels that are bytes become numbers from 0 to 1
@@ -76,12 +77,24 @@ def source(
 
 
 def known_labels(
-    pool: Pool, labels: Path | None, *, folders: bool, classes: Sequence[str] | None
+    pool: Pool,
+    labels: Path | None,
+    *,
+    folders: bool = False,
+    examples: Sequence[tuple[str, str]] = (),
+    classes: Sequence[str] | None = None,
 ) -> tuple[Mapping[str, Any], list[str], list[str]]:
     """The labels that are known of items, the classes, and what a person should know of the labels.
 
-    Without `classes` they are those that the labels name, in the order of the alphabet.
+    Without `classes` they are those that the labels name, in the order of the alphabet, or the examples
+    in theirs.
     """
+    if examples:
+        shown = list(dict.fromkeys(name for name, _ in examples))
+        found_in = known_labels(
+            pool, labels, folders=folders, classes=classes or (None if labels or folders else shown)
+        )
+        return _with_examples(pool, examples, *found_in)
     notes: list[str] = []
     if folders:
         found = {name: pool.name(name).rpartition("/")[0].rpartition("/")[2] for name in pool.ids}
@@ -99,6 +112,24 @@ def known_labels(
     else:
         own, told = list(classes or ()), {}
     return told, list(_checked(own)), notes
+
+
+def _with_examples(
+    pool: Pool,
+    examples: Sequence[tuple[str, str]],
+    told: Mapping[str, Any],
+    classes: list[str],
+    notes: list[str],
+) -> tuple[Mapping[str, Any], list[str], list[str]]:
+    """The same with an item for each example; what names no class or no item is refused."""
+    found = dict(told)
+    for name, item in examples:
+        identity, label = pool.find(item), classes[position(name, classes, what=f"the example {item!r}")]
+        if found.setdefault(identity, label) != label:
+            raise InputError(
+                f"item {item!r} is an example of {label!r}, and {found[identity]!r} elsewhere; choose"
+            )
+    return found, classes, notes
 
 
 def _checked(classes: Sequence[str]) -> Sequence[str]:

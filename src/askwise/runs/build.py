@@ -100,6 +100,7 @@ def learner(
     store: str | Path | None = None,
     answers: Oracle | None = None,
     exact: bool = False,
+    partial: bool = False,
     progress: Follow = False,
     folder: Path | None = None,
 ) -> Learner:
@@ -119,6 +120,7 @@ def learner(
         validation=_validation(plan, known),
         test=_test(plan, known),
         exact=exact,
+        partial=partial,
         progress=progress,
         **own,
     )

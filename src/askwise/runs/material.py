@@ -60,23 +60,6 @@ def material(plan: Plan, *, data_dir: str | Path | None = None, folder: Path | N
     return Material(pool, _labels(plan, pool), None, encoder)
 
 
-def other_items(plan: Plan, known: Material, path: Path) -> Pool:
-    """Items of another folder or file, read as the plan's own are; of one picture, that one alone."""
-    if plan.data is None or plan.data in NAMES:
-        raise InputError(f"items like those of {plan.data} are not read from {path}; pass them as an array")
-    if not path.exists():
-        raise InputError(f"there is no file or folder {str(path)!r}")
-    own = _kind(Path(plan.data), plan.data_options)[0]
-    if own == PICTURES:
-        if path.is_file() and path.suffix.lower() not in SUFFIXES:
-            raise InputError(f"{path} is no picture; names end in {', '.join(SUFFIXES)}")
-        return known.pool.again(path)
-    found = _kind(path, plan.data_options)[0]
-    if found != own:
-        raise InputError(f"{plan.data} has {own}, and {path} has {found}; give items of the same kind")
-    return _pool(plan, path, known.encoder)
-
-
 def _pool(plan: Plan, path: Path, encoder: Encoder | None) -> Pool:
     """The items of one's own data, read as the encoder wants them unless the plan says otherwise."""
     if not path.exists():

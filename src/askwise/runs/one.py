@@ -79,7 +79,13 @@ def run_one(
     """How the run ended; `source` answers: `simulated`, a file of labels, or nobody (None)."""
     answers = oracle(source, run.plan, run.known) if source is not None else None
     notes = [_unmatched(answers)] if isinstance(answers, File) and answers.unmatched else []
-    options: dict[str, Any] = {"exact": exact, "progress": progress, "folder": run.folder}
+    # a person need not wait until all is encoded; a file answers at once, so that nothing would be gained
+    options: dict[str, Any] = {
+        "exact": exact,
+        "progress": progress,
+        "folder": run.folder,
+        "partial": answers is None,
+    }
     with learner(run.plan, run.known, store=run.store, answers=answers, **options) as ours:
         told = 0
 

@@ -2,7 +2,18 @@
 
 from collections.abc import Mapping
 
-from askwise.bayes.posteriors import bbb, ensemble, ivon, laplace, mc_dropout, point, swag, vbll, vogn
+from askwise.bayes.posteriors import (
+    bbb,
+    ensemble,
+    ivon,
+    laplace,
+    mc_dropout,
+    modal,
+    point,
+    swag,
+    vbll,
+    vogn,
+)
 from askwise.bayes.posteriors.posterior import Posterior, WeightByWeight
 from askwise.errors import InputError, choose
 
@@ -10,7 +21,7 @@ __all__ = ["POSTERIORS", "Posterior", "WeightByWeight", "as_posterior"]
 
 POSTERIORS: dict[str, type[Posterior]] = {
     module.Config.name: module.Config
-    for module in (point, mc_dropout, bbb, vogn, ivon, laplace, ensemble, swag, vbll)
+    for module in (point, mc_dropout, bbb, vogn, ivon, laplace, modal, ensemble, swag, vbll)
 }
 
 

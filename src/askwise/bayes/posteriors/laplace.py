@@ -8,32 +8,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from askwise.bayes.learning import Job, Learned, State
 from askwise.bayes.posteriors import point
 from askwise.bayes.posteriors import precision as precisions
-from askwise.bayes.posteriors.curvature import FORMS, curvature, refuse_size, rotated
-from askwise.bayes.posteriors.last_layer import (
-    LastLayer,
-    joined,
-    last_linear,
-    linear,
-    observe,
-    parted,
-    spanned,
-)
+from askwise.bayes.posteriors.around import Around, bias_stretch, drawn, unit
+from askwise.bayes.posteriors.curvature import FORMS, refuse_size
+from askwise.bayes.posteriors.last_layer import LastLayer, joined, last_linear, linear, observe, spanned
 from askwise.bayes.posteriors.mode import mode
 from askwise.bayes.posteriors.posterior import Posterior
 from askwise.bayes.program.trace import DropoutCall
 from askwise.errors import InputError, above_zero, choose
-from askwise.seeding import keyed_normals
 from askwise.types import Draws
 
 CHOICES = ("folds", "validation", "evidence")
-_BASIS = ("axes", "outputs", "all")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -80,7 +70,8 @@ class Config(Posterior):
         refuse_size(self.form, outputs, min(wide, len(job.data)))
         history = point.Config().fit(network, job).history
         seen = observe(network, name, job, job.data)
-        stretch = _stretch(seen, layer, self)
+        given = self.prior_precision is not None
+        stretch = unit(seen) if given else bias_stretch(seen, layer)
         whole = replace(seen, features=seen.features * stretch.to(seen.features))
         model, axes = spanned(whole)
         start = (joined(layer).double() / stretch) @ axes
@@ -89,71 +80,14 @@ class Config(Posterior):
             weights = mode(model, start, prior)
         else:
             prior, weights, narrow = _chosen(network, name, self, job, model, axes, start, stretch)
-        mean = weights @ axes.T
-        with torch.no_grad():
-            for key, value in parted(layer, name, mean * stretch).items():
-                network.get_parameter(key).copy_(value)
-        if self.form == "diag":
-            bend, basis = curvature("diag", whole, mean), {}
-        else:
-            bend = curvature(self.form, model, weights)
-            basis = {"axes": axes, **bend.basis}
-        dtype = network.get_parameter(f"{name}.weight").dtype
-        state = {"scale": (bend.values + narrow).rsqrt(), "stretch": stretch, **basis}
-        numbers = {
-            "prior_precision": prior,
-            "width_precision": narrow,
-            "log_evidence": precisions.evidence(model, weights, prior),
-        }
-        return Learned(
-            {
-                **{f"{name}.{key}": tensor.to(dtype).contiguous() for key, tensor in state.items()},
-                **{
-                    f"{name}.{key}": torch.tensor(value, dtype=torch.float64)
-                    for key, value in numbers.items()
-                },
-            },
-            history,
-        )
+        found = Around(whole, model, axes, stretch, weights, prior, narrow)
+        return Learned(found.state(network, name, self.form), history)
 
     def draw(
         self, network: nn.Module, state: State, *, numbers: range, seed: int, dropouts: Sequence[DropoutCall]
     ) -> Draws:
         """Whole weight and bias tensors of the last layer, named as the network names them."""
-        name = next(iter(state)).rpartition(".")[0]
-        known = {key.removeprefix(f"{name}."): tensor for key, tensor in state.items()}
-        layer = linear(network, name)
-        mean = joined(layer)
-        scale, stretch = known["scale"].to(mean), known["stretch"].to(mean)
-        basis: dict[str, Tensor] = {key: known[key].to(mean) for key in _BASIS if key in known}
-        beyond = known["width_precision"].item() ** -0.5
-        stack = torch.empty(len(numbers), *mean.shape, dtype=mean.dtype, device=mean.device)
-        for value, number in zip(stack, numbers, strict=True):
-            (noise,) = keyed_normals(seed, range(number, number + 1), f"{name}.weight", mean.shape)
-            torch.addcmul(mean, _moved(noise.to(mean), basis, scale, beyond), stretch, out=value)
-        return parted(layer, name, stack)
-
-
-def _moved(
-    noise: Float[Tensor, "C D"], basis: dict[str, Tensor], scale: Float[Tensor, "C R"], beyond: float
-) -> Float[Tensor, "C D"]:
-    """Standard normal numbers with the Gaussian's covariance: the prior's across all axes but its own."""
-    if "axes" not in basis:
-        return noise * scale
-    along = noise @ basis["axes"]
-    return beyond * noise + (rotated(basis, along * scale) - beyond * along) @ basis["axes"].T
-
-
-def _stretch(seen: LastLayer, layer: nn.Linear, config: Config) -> Float[Tensor, " D"]:
-    """What every feature is multiplied by: 1, and less for the constant one beside small features.
-
-    A bias that adds more to the logits than a tenth of what the features do costs one to three
-    points at 10 to 20 labels of normalised features (measured); where the prior is given it is kept.
-    """
-    stretch = seen.features.new_ones(seen.features.shape[1], dtype=torch.float64)
-    if config.prior_precision is None and layer.bias is not None and seen.task.supplies == "log_probs":
-        stretch[-1] = min(1.0, (0.1 * precisions.spread(seen)) ** 0.5)
-    return stretch
+        return drawn(network, state, numbers=numbers, seed=seed)
 
 
 def _chosen(

@@ -39,6 +39,14 @@ class Posterior(Protocol):
         """Number of distinct draws among `draws`; an ensemble has no more than its members."""
         return draws
 
+    def shown(self) -> "Posterior":
+        """The posterior whose mean prediction is shown, measured and calibrated: itself, as a rule.
+
+        Scores that look at the mean prediction take it too; uncertainty, and what looks at single
+        draws, is of this posterior's own.
+        """
+        return self
+
     def placed(self, network: nn.Module, item: Tensor) -> list[str]:
         """Names of the layers that the posterior is placed on; none where it has no placement."""
         del network, item

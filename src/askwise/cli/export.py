@@ -1,0 +1,120 @@
+"""`askwise export`: the labels of a project, or its model, as files of their own."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from askwise.cli.options import AsJson, print_json
+
+if TYPE_CHECKING:
+    from askwise.export.labels import Labelled
+    from askwise.loop.plan import Plan
+    from askwise.project import Project
+    from askwise.store import Store
+
+
+def export(
+    name: Annotated[Path, typer.Argument(help="The project.", metavar="NAME")],
+    labels: Annotated[bool, typer.Option("--labels", help="What was said about items.")] = False,
+    model: Annotated[bool, typer.Option("--model", help="The last model, with a card about it.")] = False,
+    format_: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="KIND",
+            help="Of labels: csv, jsonl, parquet, label-studio, folders; by default as the output ends.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="File or folder; by default in the project.")
+    ] = None,
+    json: AsJson = False,
+) -> None:
+    """Write the labels or the model of a project into files that other tools read."""
+    from askwise.cli.stores import opened_project
+    from askwise.errors import InputError
+
+    if labels == model:
+        raise InputError("say what to export: --labels or --model")
+    if model and format_ is not None:
+        raise InputError("--format goes with --labels; a model is a folder of safetensors and JSON")
+    with opened_project(name) as (project, plan, store):
+        if model:
+            path, count = _model(project, plan, store, output), None
+        else:
+            path, count = _labels(project, plan, store, format_, output)
+    if json:
+        print_json({"output": str(path), **({} if count is None else {"labels": count})})
+        return
+    typer.echo(f"{path}: " + ("the model and its card" if count is None else f"{count:,} labels"))
+
+
+def _labels(
+    project: "Project", plan: "Plan", store: "Store", kind: str | None, output: Path | None
+) -> tuple[Path, int]:
+    from askwise.errors import InputError, choose
+    from askwise.export import labels as of
+    from askwise.loop.opening import stored_classes
+
+    endings = {".json": of.LABEL_STUDIO, "": of.FOLDERS}
+    if kind is None:
+        ending = ".csv" if output is None else output.suffix.lower()
+        kind = endings.get(ending, ending[1:])
+    choose("format of labels", kind, of.KINDS)
+    usual = {of.LABEL_STUDIO: "labels.json", of.FOLDERS: "labels"}
+    path = output or project.exports / usual.get(kind, f"labels.{kind}")
+    found = of.labels_of(store, stored_classes(store))
+    if kind == of.LABEL_STUDIO:
+        return path, of.write_label_studio(path, found, _shown(plan, found))
+    if kind == of.FOLDERS:
+        files = _originals(plan, found)
+        if found and not files:
+            raise InputError(f"only pictures and texts can be put into folders; {plan.data} holds neither")
+        return path, of.write_folders(path, found, files)
+    if path.suffix.lower() != f".{kind}":
+        raise InputError(f"--format {kind} and the output {path} do not agree; let it end in .{kind}")
+    return path, of.write_labels(path, found)
+
+
+def _shown(plan: "Plan", found: "list[Labelled]") -> dict[str, dict[str, str]]:
+    """What Label Studio shows of each item: the picture by its path, or the text."""
+    return {
+        name: {"image" if isinstance(value, Path) else "text": str(value)}
+        for name, value in _originals(plan, found).items()
+    }
+
+
+def _originals(plan: "Plan", found: "list[Labelled]") -> dict[str, Path | str]:
+    """The picture of each item as a file, or its text; items that are gone are left out."""
+    from askwise.runs.material import material
+
+    pool = material(plan).pool
+    originals = {one.id: pool.original(one.id) for one in found if one.id in pool}
+    return {name: value for name, value in originals.items() if value is not None}
+
+
+def _model(project: "Project", plan: "Plan", store: "Store", output: Path | None) -> Path:
+    from collections import Counter
+
+    from askwise.export.labels import labels_of
+    from askwise.export.model import Card, write_model
+    from askwise.runs.trained import last_model
+
+    trained = last_model(plan, store, folder=project.folder)
+    counts = Counter(
+        one.told for one in labels_of(store, trained.fitted.classes) if isinstance(one.told, str)
+    )
+    card = Card(
+        name=project.name,
+        data=str(plan.data),
+        items=store.count(),
+        labels=counts,
+        round=trained.round.number,
+        trained=f"{trained.fitted.posterior!r} on {trained.round.labels} labels",
+        draws=trained.draws,
+        metrics=trained.round.metrics,
+    )
+    path = output or project.exports / "model"
+    write_model(path, trained.fitted, card)
+    return path

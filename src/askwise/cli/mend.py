@@ -1,0 +1,41 @@
+"""`askwise rename` and `askwise correct`: a class or a label that was wrong."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from askwise.cli.options import AsJson, print_json
+
+
+def rename(
+    name: Annotated[Path, typer.Argument(help="The project.", metavar="NAME")],
+    old: Annotated[str, typer.Argument(help="The class as it is called now.", metavar="OLD")],
+    new: Annotated[str, typer.Argument(help="What to call it.", metavar="NEW")],
+) -> None:
+    """Give a class another name; its labels stay, and nothing is asked again."""
+    from askwise.project import open_project
+    from askwise.project.mend import rename as renamed
+
+    renamed(open_project(name), old, new)
+    typer.echo(f"{name}: class {old} is called {new} now")
+
+
+def correct(
+    name: Annotated[Path, typer.Argument(help="The project.", metavar="NAME")],
+    item: Annotated[str, typer.Argument(help="Its id or file name.", metavar="ITEM")],
+    label: Annotated[str, typer.Argument(help="A class; or skip, cannot_tell, retract.", metavar="LABEL")],
+    annotator: Annotated[str, typer.Option(metavar="WHO", help="Who says so.")] = "",
+    json: AsJson = False,
+) -> None:
+    """Correct what was said of an item; the history keeps both."""
+    from askwise.project import open_project
+    from askwise.project.mend import correct as corrected
+
+    [found] = corrected(open_project(name), {item: label}, annotator=annotator)
+    if json:
+        print_json({"id": found.id, "before": found.before, "after": found.after})
+        return
+    typer.echo(f"{found.id}: {found.before or 'no label'} -> {found.after or 'no label'}")
+    if found.before != found.after:
+        typer.echo(f"next: askwise run {name}, so that the model learns it")

@@ -1,0 +1,87 @@
+"""`askwise predict`: what the model of a project says of new items."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from askwise.cli.options import AsJson, print_json
+
+
+def predict(
+    name: Annotated[Path, typer.Argument(help="The project.", metavar="NAME")],
+    input_: Annotated[
+        Path | None,
+        typer.Option(
+            "--input", metavar="DIR|FILE", help="Items like the project's own; by default these themselves."
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A .csv, .jsonl or .parquet file; by default in the project."),
+    ] = None,
+    risk: Annotated[
+        float, typer.Option(metavar="SHARE", help="Ask a person where the model may be wrong more often.")
+    ] = 0.1,
+    json: AsJson = False,
+) -> None:
+    """Predict the class of items, with its probability and uncertainty.
+
+    Run again on a folder that has grown, it encodes only what is new.
+    """
+    from askwise.cli.stores import opened_project
+    from askwise.export import pool_for
+    from askwise.export.predictions import columns_of, predictions
+    from askwise.export.tables import table_format, write_table
+    from askwise.runs.trained import last_model
+
+    with opened_project(name) as (project, plan, store):
+        path = output or project.exports / "predictions.csv"
+        table_format(path)
+        trained = last_model(plan, store, folder=project.folder)
+        cache = project.store.with_suffix(".features")
+        pool = pool_for(trained.fitted, input_ or str(plan.data), cache=cache, folder=project.folder)
+        rows = predictions(
+            trained.fitted, pool, draws=trained.draws, seed=trained.seed, risk=risk, progress=not json
+        )
+        told = Told()
+        write_table(path, columns_of(trained.fitted), told.counted(rows))
+    total = told.refused + sum(told.classes.values())
+    if json:
+        print_json(
+            {
+                "output": str(path),
+                "round": trained.round.number,
+                "items": total,
+                "refused": told.refused,
+                "ask": told.ask,
+                "classes": {label: told.classes[label] for label in trained.fitted.classes},
+            }
+        )
+        return
+    typer.echo(f"{path}: {total:,} items, by the model of round {trained.round.number}")
+    for label in trained.fitted.classes:
+        typer.echo(f"  {told.classes[label]:>7,}  {label}")
+    if told.refused:
+        typer.echo(f"  {told.refused:>7,}  refused: see the column error")
+    typer.echo(f"ask a person about {told.ask:,}: there the model may be wrong in more than {100 * risk:g} %")
+
+
+class Told:
+    """How many items the model gave each class, left to a person, and could not read."""
+
+    def __init__(self) -> None:
+        self.classes: Counter[str] = Counter()
+        self.ask = self.refused = 0
+
+    def counted(self, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """The rows as they are."""
+        for row in rows:
+            if row["error"] is not None:
+                self.refused += 1
+            else:
+                self.classes[row["class"]] += 1
+                self.ask += row["ask"]
+            yield row

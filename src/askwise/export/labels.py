@@ -1,0 +1,146 @@
+"""The labels of a project as files that other tools read, and that askwise reads back as they were."""
+
+import json
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
+
+from askwise.errors import InputError
+from askwise.export.tables import FORMATS, write_table
+from askwise.files import write_whole
+from askwise.store.contract import Store
+from askwise.store.facts import CANNOT_TELL, SKIP, Told
+from askwise.store.labels import class_number
+from askwise.store.ledger import Ledger
+
+LABEL_STUDIO, FOLDERS = "label-studio", "folders"
+KINDS = (*(kind[1:] for kind in FORMATS), LABEL_STUDIO, FOLDERS)
+_TEXT = ".txt"
+_COLUMNS = ("id", "label", "annotator", "note")
+_UNSAFE = frozenset('%/\\:*?"<>|')  # in the name of a file, on one system or another
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """What was said about one item: a class by its name, or why it has none, and by whom."""
+
+    id: str
+    told: Told
+    annotator: str = ""
+    note: str = ""
+
+
+def labels_of(store: Store, classes: Sequence[str]) -> list[Labelled]:
+    """What holds for every item by now, in the order of their ids: labels, skips and cannot-tells."""
+    ledger = Ledger(store).refresh()
+    found = []
+    for name in sorted({*ledger.labels, *ledger.skipped}):
+        last = next((one for one in reversed(ledger.history(name)) if one.verdict != "retract"), None)
+        if name in ledger.labels:
+            told: Told = classes[class_number(ledger.labels[name])]
+        else:
+            told = CANNOT_TELL if ledger.skipped[name] == "cannot_tell" else SKIP
+        found.append(Labelled(name, told, last.annotator if last else "", last.note if last else ""))
+    return found
+
+
+def write_labels(path: Path, labels: Sequence[Labelled]) -> int:
+    """The number of rows in a CSV, JSONL or Parquet file with the columns id, label, annotator and note.
+
+    An item that was skipped has an empty label, one that nobody could tell `cannot_tell`.
+    """
+    if any(one.told == "cannot_tell" for one in labels) and any(one.told is CANNOT_TELL for one in labels):
+        raise InputError(
+            "a class is called cannot_tell, so a file cannot say of which items nobody could tell; rename it"
+        )
+    rows = (
+        {"id": one.id, "label": _word(one.told), "annotator": one.annotator, "note": one.note}
+        for one in labels
+    )
+    return write_table(path, _COLUMNS, rows)
+
+
+def write_label_studio(path: Path, labels: Sequence[Labelled], data: Mapping[str, Mapping[str, str]]) -> int:
+    """The number of tasks in a file that Label Studio imports; `data` is what it shows of each item.
+
+    The labelling interface is `<Choices name="label" toName="item">`; skipped items are cancelled.
+    """
+    tasks = []
+    for one in labels:
+        choice = [] if not isinstance(one.told, str) else [_choice(one.told)]
+        annotation: dict[str, Any] = {"result": choice, "was_cancelled": one.told is SKIP}
+        meta = {"id": one.id, "annotator": one.annotator, "note": one.note}
+        shown = {**data.get(one.id, {}), "id": one.id}
+        tasks.append({"data": shown, "meta": meta, "annotations": [annotation]})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, json.dumps(tasks, indent=1).encode())
+    return len(tasks)
+
+
+def read_label_studio(path: Path) -> list[Labelled]:
+    """What a file of Label Studio says of items: the last annotation of each task that has an id."""
+    try:
+        tasks = json.loads(path.read_bytes())
+        found = []
+        for task in tasks:
+            last, meta = task["annotations"][-1], task.get("meta") or {}
+            choices = [one["value"]["choices"] for one in last["result"] if one.get("type") == "choices"]
+            none: Told = SKIP if last.get("was_cancelled") else CANNOT_TELL
+            told = choices[-1][0] if choices else none
+            found.append(Labelled(task["data"]["id"], told, meta.get("annotator", ""), meta.get("note", "")))
+    except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+        raise InputError(f"{path} is no file of annotated tasks of Label Studio: {error!r}") from None
+    return found
+
+
+def write_folders(path: Path, labels: Sequence[Labelled], files: Mapping[str, Path | str]) -> int:
+    """The number of files in a new tree of one folder for each class; `files` are pictures, or texts.
+
+    A picture keeps its name, folders included, with `%2F` between them; the name of a text is its id.
+    Items without a class are left out.
+    """
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise InputError(f"{path} is there already; choose another folder, or empty it")
+    chosen = [one for one in labels if isinstance(one.told, str) and one.id in files]
+    for one in chosen:
+        source = files[one.id]
+        place = path / _escaped(str(one.told)) / _escaped(one.id)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(source, str):
+            place.with_name(f"{place.name}{_TEXT}").write_text(source, encoding="utf-8")
+        else:
+            _copied(source, place)
+    return len(chosen)
+
+
+def read_folders(path: Path, *, texts: bool = False) -> list[Labelled]:
+    """What a tree of `write_folders` says: the class of every file, by the id that its name holds."""
+    ending = _TEXT if texts else ""
+    found = (file for file in path.rglob("*") if file.is_file())
+    read = (Labelled(unquote(file.name.removesuffix(ending)), unquote(file.parent.name)) for file in found)
+    return sorted(read, key=lambda one: one.id)
+
+
+def _word(told: Told) -> str:
+    return told if isinstance(told, str) else "cannot_tell" if told is CANNOT_TELL else ""
+
+
+def _choice(label: str) -> dict[str, Any]:
+    return {"from_name": "label", "to_name": "item", "type": "choices", "value": {"choices": [label]}}
+
+
+def _escaped(name: str) -> str:
+    """A name without what no file may be called; `unquote` gives it back."""
+    safe = "".join(quote(c, safe="") if c in _UNSAFE or not c.isprintable() else c for c in name)
+    return f"%2E{safe[1:]}" if safe.startswith(".") else safe
+
+
+def _copied(source: Path, place: Path) -> None:
+    try:
+        os.link(source, place)  # the same bytes, without a second copy of them
+    except OSError:
+        shutil.copyfile(source, place)

@@ -1,0 +1,109 @@
+"""A model taken away: weights, how items are prepared, and a card that says what it is and is not."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from askwise import encoders
+from askwise.bayes.fitted import Fitted
+from askwise.files import write_whole
+
+CARD = "README.md"
+_SHOWN = ("accuracy", "nll", "ece", "brier")
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a reader of the model must know beside the model itself."""
+
+    name: str
+    data: str
+    items: int
+    labels: Mapping[str, int]
+    """How many labels each class had."""
+    round: int
+    trained: str
+    """How it was trained, in one line."""
+    draws: int
+    metrics: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """What was measured on items that were held out, by the part they are."""
+
+
+def write_model(folder: Path, model: Fitted, card: Card) -> None:
+    """Write the model and its card into a folder: `aw.load(folder)` reads it again."""
+    model.save(folder)
+    write_whole(folder / CARD, written(card, model, folder).encode())
+
+
+def written(card: Card, model: Fitted, folder: Path) -> str:
+    """The card in Markdown."""
+    counts = Counter(card.labels)
+    encoder = model.preparation.get("encoder")
+    lines = [
+        f"# {card.name}",
+        "",
+        f"Tells {len(model.classes)} classes apart: {', '.join(model.classes)}.",
+        "",
+        "```python",
+        "import askwise as aw",
+        f"model = aw.load({str(folder)!r})",
+        'found = aw.predict(model, aw.pool_for(model, "new_items/"))',
+        "```",
+        "",
+        f"`found.mean` has a row of probabilities for each item, in the order of `model.classes`; "
+        f"`found.epistemic` and `found.aleatoric` say how uncertain it is, in nats. `askwise predict` draws "
+        f"{card.draws} networks; more draws change the uncertainty a little.",
+        "",
+        "## Data",
+        "",
+        f"{card.items:,} items of {card.data}; labels learned from: {sum(counts.values()):,}",
+        "",
+        *(f"- {name}: {counts[name]:,}" for name in model.classes),
+        "",
+        "The items were chosen because the model was uncertain about them, or at the start because they are "
+        "typical of many: the labels are not a random sample, and their shares are not those of the pool.",
+        "",
+        "## Training",
+        "",
+        f"Round {card.round}: {card.trained}.",
+        "",
+        "## Calibration",
+        "",
+        *_calibration(card, model),
+        "",
+        "## Licence",
+        "",
+        *_licence(encoder),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _calibration(card: Card, model: Fitted) -> list[str]:
+    tempered = (
+        f"Probabilities are tempered by {model.temperature:.3f}, chosen on the validation data."
+        if model.temperature != 1
+        else "Probabilities are not tempered."
+    )
+    lines = []
+    for part, found in card.metrics.items():
+        values = ", ".join(
+            f"{name} {found[name]:.3f}" for name in _SHOWN if isinstance(found.get(name), float)
+        )
+        lines.append(f"On the {part} items, which it did not learn from: {values}.")
+    if not lines:
+        lines.append("How often it is right was not measured: there were no validation or test labels.")
+    return [*lines, "", tempered]
+
+
+def _licence(encoder: str | None) -> list[str]:
+    own = "The weights that were learned are yours, as the labels are."
+    if encoder is None:
+        return [own]
+    known = next((record for record in encoders.known() if record.name == encoder), None)
+    licence = "of your own" if known is None else f"under {known.licence}"
+    return [
+        f"{own} The encoder {encoder}, {licence}, is not part of these files; it must be installed to "
+        "predict from items, and its digest is checked."
+    ]

@@ -1,0 +1,86 @@
+"""How far a pool is encoded, and where its features vary: what a round sees while encoding goes on."""
+
+from collections.abc import Iterator
+from itertools import chain
+
+from askwise.loop.setting import Setting
+from askwise.nets.axes import axes_of
+from askwise.pool import Axes, fit_axes
+from askwise.pool.features import FeaturePool
+from askwise.store.facts import Encoded
+
+FIRST = 64
+"""Items that are encoded before anything is asked: two passes of an encoder, a few seconds."""
+_STEPS = (5_000, 1_000)  # items at which the axes are fitted again, before all are encoded
+_MOST = 20_000  # items that they are fitted to: more of them change nothing that few labels would show
+
+
+def seen_items(setting: Setting, number: int) -> Iterator[str]:
+    """The items that may be asked about with the model of a round: of a pool still being encoded, a part."""
+    if not _partial(setting):
+        return setting.unlabelled()
+    count = _prefix(setting, number)
+    while True:
+        seen = set(setting.order()[:count])
+        rest = (name for name in setting.unlabelled() if name in seen)
+        first = next(rest, None)
+        if first is not None:
+            return chain([first], rest)
+        if count >= len(setting.pool):
+            return iter(())
+        count = _noted(setting, number, least=count + FIRST)  # all of them are asked: some more
+
+
+def place_axes(setting: Setting, number: int) -> None:
+    """Fit the network's axes, where it has some, to the pool as the round of that number sees it.
+
+    How many items are encoded, in the order of their hashes, is written down with the digest of the axes
+    before the first use: a round that was interrupted goes on with the same ones.
+    """
+    own = axes_of(setting.network)
+    if own is None:
+        return
+    axes = _axes(setting, _prefix(setting, number), room=len(own.variance))
+    own.place(axes.centre, axes.directions, axes.variance)
+    own.power.fill_(0.5)
+
+
+def _prefix(setting: Setting, number: int) -> int:
+    """How many items, the first of the order, are encoded for a round; written down at the first use."""
+    noted = [fact for fact in setting.store.facts(Encoded) if fact.round == number]
+    if noted:
+        return noted[-1].count
+    return _noted(setting, number, least=max(FIRST, 2 * setting.plan.initial.count))
+
+
+def _noted(setting: Setting, number: int, *, least: int) -> int:
+    own = axes_of(setting.network)
+    count = _encoded(setting, least) if _partial(setting) else len(setting.pool)
+    digest = "" if own is None else _axes(setting, count, room=len(own.variance)).digest
+    name = setting.encoder.get("encoder", "")
+    setting.store.append([Encoded(round=number, encoder=name, count=count, sha256=digest)])
+    return count
+
+
+def _partial(setting: Setting) -> bool:
+    return setting.partial and isinstance(setting.pool, FeaturePool)
+
+
+def _encoded(setting: Setting, least: int) -> int:
+    """How far the pool is encoded without a gap; the first `least` items are encoded now, if need be."""
+    pool, order = setting.pool, setting.order()
+    assert isinstance(pool, FeaturePool)  # noqa: S101  _partial has seen it
+    reading = pool.read(order[:least])
+    bad = {*pool.quarantined, *setting.ledger.quarantined, *reading.quarantined}
+    missing = (at for at, kept in enumerate(pool.kept(order).tolist()) if not kept and order[at] not in bad)
+    return next(missing, len(order))
+
+
+def _axes(setting: Setting, count: int, *, room: int) -> Axes:
+    whole = count >= len(setting.pool)
+    step = min(count, _MOST) if whole else next((one for one in _STEPS if one <= count), count)
+    if setting.axes is None or setting.axes[0] != step:
+        order = setting.order()[:step]
+        reading = setting.pool.read([name for name in order if name not in setting.held])
+        setting.axes = step, fit_axes(reading.inputs.flatten(1), count=room)
+    return setting.axes[1]

@@ -1,0 +1,100 @@
+"""Names and labels that were wrong, mended in a project while it may be in use."""
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+
+from askwise.errors import InputError
+from askwise.files import write_whole
+from askwise.loop.answers import tell
+from askwise.loop.opening import stored_classes
+from askwise.loop.plan import make
+from askwise.loop.setting import Setting
+from askwise.project import Project
+from askwise.project.plan_file import toml_value
+from askwise.runs.material import material, read_plan
+from askwise.store import CANNOT_TELL, RETRACT, SKIP, open_store
+from askwise.store.classes import names, position
+from askwise.store.facts import ClassEdit, Planned, Told
+from askwise.store.ledger import Ledger
+
+WORDS: Mapping[str, Told] = {"skip": SKIP, "cannot_tell": CANNOT_TELL, "retract": RETRACT}
+_CLASSES = re.compile(r"^classes\s*=\s*\[[^\]]*\]", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """An item, and what was said of it before and after; None where nothing was."""
+
+    id: str
+    before: str | None
+    after: str | None
+
+
+def rename(project: Project, old: str, new: str) -> None:
+    """Give a class another name, in the store and in plan.toml; its labels stay.
+
+    A rename that was interrupted between the two is finished by the same call.
+    """
+    plan = read_plan(project.plan)
+    place = position(old, plan.classes, what="the class to rename")
+    renamed = names([*plan.classes[:place], new, *plan.classes[place + 1 :]])
+    text = _with_classes(project.plan, renamed)
+    store = open_store(project.store, access="answer")
+    try:
+        if stored_classes(store) != renamed:
+            past = store.facts(Planned)[-1].plan
+            now = make({**past, "classes": renamed}).model_dump(mode="json")
+            store.append([ClassEdit(edit="rename", number=place, name=new), Planned(plan=now)])
+    finally:
+        store.close()
+    write_whole(project.plan, text.encode())
+
+
+def correct(project: Project, told: Mapping[str, str], *, annotator: str = "") -> list[Corrected]:
+    """What was said of items before and after; `told` are classes, `skip`, `cannot_tell` or `retract`.
+
+    Items are named by id, row or file. The model learns it in the next round; the history keeps both.
+    """
+    known = material(read_plan(project.plan), folder=project.folder)
+    store = open_store(project.store, access="answer")
+    try:
+        plan = make(store.facts(Planned)[-1].plan)
+        held = frozenset({*plan.validation.ids, *plan.test.ids})
+        ledger = Ledger(store).refresh()
+        setting = Setting(plan, nn.Identity(), known.pool, store, ledger, held, synced=len(known.pool))
+        values = {known.pool.find(key): _told(value, plan.classes) for key, value in told.items()}
+        before = {name: _standing(ledger, name, plan.classes) for name in values}
+        tell(setting, values, annotator=annotator)
+        ledger.refresh()
+        return [Corrected(name, before[name], _standing(ledger, name, plan.classes)) for name in values]
+    finally:
+        store.close()
+
+
+def _told(value: str, classes: Sequence[str]) -> Told:
+    if value in WORDS and value not in classes:
+        return WORDS[value]
+    return classes[position(value, classes)]
+
+
+def _standing(ledger: Ledger, name: str, classes: Sequence[str]) -> str | None:
+    label: Any = ledger.labels.get(name)
+    return ledger.skipped.get(name) if label is None else classes[label]
+
+
+def _with_classes(path: Path, classes: Sequence[str]) -> str:
+    """The text of the plan with these classes; refused where they stand in it in an unusual way."""
+    text = path.read_text(encoding="utf-8")
+    changed = _CLASSES.sub(lambda _: f"classes = {toml_value(list(classes))}", text, count=1)
+    before, after = tomllib.loads(text), tomllib.loads(changed)
+    if after != {**before, "classes": list(classes)}:
+        raise InputError(
+            f"the classes in {path} cannot be changed here; write them as classes = [...] in one line"
+        )
+    return changed

@@ -1,0 +1,58 @@
+"""The last model of a run, from its store alone: nobody who trains is disturbed, and no pool is read."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+
+from askwise import encoders
+from askwise.bayes.fitted import Fitted, load, recorded_shape
+from askwise.errors import InputError
+from askwise.loop.opening import stored_classes
+from askwise.loop.plan import Plan
+from askwise.nets.encoded import Encoded, encoded, head_alone
+from askwise.runs.build import network
+from askwise.store.contract import Store
+from askwise.store.facts import Round
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The model of a round: of one with an encoder the head alone, which takes features."""
+
+    fitted: Fitted
+    round: Round
+    draws: int
+    seed: int
+    """Of the draws that the run itself predicts with."""
+
+
+def last_model(plan: Plan, store: Store, *, folder: Path | None = None) -> Trained:
+    """The model of the last round, with the names that its classes have by now."""
+    rounds = store.facts(Round)
+    if not rounds or store.folder is None:
+        raise InputError(
+            f"{store.name} has no model yet; answer its first questions: askwise run NAME --oracle labels.csv"
+        )
+    last = rounds[-1]
+    place = store.folder / last.checkpoint
+    shape, classes = recorded_shape(place)
+    then = plan.model_copy(update={"classes": classes})
+    fitted = load(place, network=None if _rebuilt(plan) else _network(then, shape, folder))
+    if isinstance(fitted.network, Encoded):
+        fitted = replace(fitted, network=head_alone(fitted.network))
+    now = stored_classes(store)[: len(classes)]
+    return Trained(replace(fitted, classes=now), last, plan.draws, plan.draw_seed(last.number))
+
+
+def _rebuilt(plan: Plan) -> bool:
+    """Whether a saved model of this plan needs no network to be loaded into."""
+    return plan.encoder is None and plan.network is not None and ":" not in plan.network
+
+
+def _network(plan: Plan, shape: tuple[int, ...], folder: Path | None) -> torch.nn.Module:
+    """The network of the plan for items, or features, of a shape."""
+    head = plan if plan.network is not None else plan.model_copy(update={"network": "linear"})
+    own = network(head, torch.zeros(shape), folder=folder)
+    encoder = None if plan.encoder is None else encoders.load(plan.encoder, folder=folder)
+    return own if encoder is None else encoded(encoder.module, own)

@@ -1,0 +1,180 @@
+"""`askwise predict` and `askwise export`: from a project to files, by its name alone."""
+
+import csv
+import json
+import shutil
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import askwise as aw
+from askwise.errors import InputError
+from askwise.export.labels import read_folders, read_label_studio
+
+ENCODER = """
+import torch
+from torch import nn
+
+class Means(nn.Module):
+    size, width, licence = 8, 3, "CC0"
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("scale", torch.tensor(2.0))
+    def forward(self, x):
+        with open("encoded.log", "a") as log:
+            log.write(f"{len(x)}\\n")
+        return self.scale * x.mean(dim=(2, 3))
+
+def make():
+    return Means()
+"""
+TONES = {"cat": (200, 30, 30), "dog": (30, 200, 30), "bird": (30, 30, 200)}
+
+
+def picture(path, seed, tone):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    noise = np.random.default_rng(seed).normal(0, 25, (24, 24, 3))
+    Image.fromarray((np.array(tone) + noise).clip(0, 255).astype(np.uint8)).save(path)
+
+
+@pytest.fixture
+def pets(askwise, tmp_path, monkeypatch):
+    """A project whose run is over."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own_tones.py").write_text(ENCODER)
+    lines = ["file,label"]
+    for number, (name, tone) in enumerate(TONES.items()):
+        for each in range(5):
+            picture(tmp_path / "photos" / name / f"{each}.png", 10 * number + each, tone)
+            lines.append(f"{name}/{each}.png,{name}")
+        picture(tmp_path / "new" / f"={name}.png", 100 + number, tone)
+    (tmp_path / "new" / "empty.jpg").touch()
+    (tmp_path / "labels.csv").write_text("\n".join(lines))
+    new = ("new", "pets", "--images", "photos", "--encoder", "own_tones:make", "--classes", "cat,dog,bird")
+    assert askwise(*new)[0] == 0
+    assert askwise("run", "pets", "--oracle", "labels.csv")[0] == 0
+    return tmp_path
+
+
+def test_new_photos_get_a_class_each_and_nothing_has_to_be_said_again(askwise, pets):
+    code, out, err = askwise("predict", "pets", "--input", "new", "--output", "p.csv")
+    assert (code, err) == (0, "")
+    assert "p.csv: 4 items" in out
+    assert "1  refused" in out
+    rows = list(csv.DictReader((pets / "p.csv").read_text().splitlines()))
+    assert {row["id"]: row["class"] for row in rows} == {
+        "'=bird.png": "bird",
+        "'=cat.png": "cat",
+        "'=dog.png": "dog",
+        "empty.jpg": "",
+    }
+    for row in rows:
+        if row["error"]:
+            assert (row["error"], row["ask"]) == ("it is an empty file", "yes")
+        else:
+            chances = {name: float(row[f"p:{name}"]) for name in TONES}
+            assert sum(chances.values()) == pytest.approx(1, abs=1e-5)
+            assert float(row["probability"]) == max(chances.values()) == chances[row["class"]]
+            parts = float(row["epistemic"]) + float(row["aleatoric"])
+            assert parts == pytest.approx(float(row["total"]), abs=1e-5)
+
+
+def test_a_person_is_asked_where_the_model_is_less_sure_than_the_risk_allows(askwise, pets):
+    found = {}
+    for risk in ("0.999", "0.000001"):
+        code, out, _ = askwise("predict", "pets", "--input", "new", "--risk", risk, "--json")
+        assert code == 0
+        found[risk] = json.loads(out)["ask"]
+    assert found == {"0.999": 0, "0.000001": 3}
+    assert askwise("predict", "pets", "--risk", "1.5")[2].startswith("askwise: risk is a share of errors")
+
+
+def test_a_folder_that_grows_is_encoded_only_where_it_is_new(askwise, pets):
+    assert askwise("predict", "pets", "--input", "new", "--output", "p.jsonl")[0] == 0
+    before = (pets / "p.jsonl").read_text().splitlines()
+    (pets / "encoded.log").unlink()
+    assert askwise("predict", "pets", "--input", "new", "--output", "p.jsonl")[0] == 0
+    repeated = len((pets / "encoded.log").read_text().splitlines())
+    assert (pets / "p.jsonl").read_text().splitlines() == before
+    picture(pets / "new" / "later.png", 200, TONES["dog"])
+    (pets / "encoded.log").unlink()
+    assert askwise("predict", "pets", "--input", "new", "--output", "p.jsonl")[0] == 0
+    after = {row["id"]: row for row in map(json.loads, (pets / "p.jsonl").read_text().splitlines())}
+    assert len((pets / "encoded.log").read_text().splitlines()) == repeated + 1  # one pass for one picture
+    assert after.pop("later.png")["class"] == "dog"
+    assert list(after.values()) == [json.loads(line) for line in before]
+
+
+def test_a_damaged_or_missing_model_is_said_in_one_line(askwise, pets):
+    assert "has no model yet" in _without_model(askwise, pets)
+    for weights in (pets / "pets").rglob("weights.safetensors"):
+        weights.write_bytes(b"")
+    code, _, err = askwise("predict", "pets", "--input", "new")
+    assert code == 2
+    assert "is not the file that was saved" in err
+
+
+def _without_model(askwise, pets):
+    assert (
+        askwise("new", "fresh", "--images", "photos", "--encoder", "own_tones:make", "--classes", "a,b")[0]
+        == 0
+    )
+    return askwise("predict", "fresh")[2]
+
+
+def test_the_exported_model_loads_in_three_lines_and_says_the_same(askwise, pets):
+    assert askwise("export", "pets", "--model", "--output", "taken")[0] == 0
+    card = (pets / "taken" / "README.md").read_text()
+    for said in ("cat, dog, bird", "- cat: 5", "aw.load('taken')", "was not measured", "own_tones:make"):
+        assert said in card
+    lines = [line for line in card.splitlines() if line.startswith(("import", "model =", "found ="))]
+    shutil.copytree(pets / "new", pets / "good")
+    (pets / "good" / "empty.jpg").unlink()
+    assert len(lines) == 3
+    made = {}
+    exec("\n".join(lines).replace("new_items/", "good/"), made)
+    model, mean = made["model"], made["found"].mean
+    assert askwise("predict", "pets", "--input", "good", "--output", "p.jsonl")[0] == 0
+    rows = [json.loads(line) for line in (pets / "p.jsonl").read_text().splitlines()]
+    for row, own in zip(rows, mean.tolist(), strict=True):
+        assert [row[f"p:{name}"] for name in model.classes] == pytest.approx(own, abs=0.05)  # other draws
+
+
+def test_a_model_refuses_another_encoder_of_the_same_name(askwise, pets):
+    assert askwise("export", "pets", "--model", "--output", "taken")[0] == 0
+    model = aw.load(pets / "taken")
+    (pets / "elsewhere").mkdir()
+    (pets / "elsewhere" / "own_tones.py").write_text(ENCODER.replace("2.0", "3.0"))
+    with pytest.raises(InputError, match="is not the one that the model learned from"):
+        aw.pool_for(model, pets / "new", folder=pets / "elsewhere")
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_exported_labels_begin_another_project(askwise, pets, kind):
+    code, out, err = askwise("export", "pets", "--labels", "--format", kind)
+    assert (code, err) == (0, "")
+    assert out == f"pets/exports/labels.{kind}: 15 labels\n"
+    more = ("new", "more", "--images", "photos", "--encoder", "own_tones:make")
+    code, out, _ = askwise(*more, "--labels", f"pets/exports/labels.{kind}", "--json")
+    assert (code, json.loads(out)["labels"]) == (0, 15)
+
+
+def test_labels_go_to_label_studio_and_into_folders(askwise, pets):
+    assert askwise("export", "pets", "--labels", "--output", "tasks.json")[0] == 0
+    expected = {f"{name}/{each}.png": name for name in TONES for each in range(5)}
+    assert {one.id: one.told for one in read_label_studio(pets / "tasks.json")} == expected
+    first = json.loads((pets / "tasks.json").read_text())[0]
+    assert first["data"]["image"] == str(pets / "photos" / "bird" / "0.png")
+    assert askwise("export", "pets", "--labels", "--output", "tree")[0] == 0
+    assert {one.id: one.told for one in read_folders(pets / "tree")} == expected
+    again = ("new", "tree2", "--images", "tree", "--labels-from-folders", "--encoder", "own_tones:make")
+    assert json.loads(askwise(*again, "--json")[1])["labels"] == 15
+
+
+def test_what_to_export_must_be_said(askwise, pets):
+    assert askwise("export", "pets")[2] == "askwise: say what to export: --labels or --model\n"
+    assert "unknown format of labels 'xls'" in askwise("export", "pets", "--labels", "--format", "xls")[2]
+    assert (
+        "do not agree" in askwise("export", "pets", "--labels", "--format", "csv", "--output", "a.jsonl")[2]
+    )

@@ -1,0 +1,103 @@
+"""Labels taken away and read back are the labels that were given."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import askwise as aw
+from askwise.errors import InputError
+from askwise.export.labels import (
+    Labelled,
+    labels_of,
+    read_folders,
+    read_label_studio,
+    write_folders,
+    write_label_studio,
+    write_labels,
+)
+from askwise.oracle import File
+from askwise.store import CANNOT_TELL, SKIP, open_store
+from askwise.store.facts import Answer, ClassEdit, Item
+
+WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp", "Zs"]), min_size=1, max_size=8)
+NAMES = st.one_of(
+    WORDS, st.sampled_from(["=1+1", "'=x", "-3", "@a", "a,b", 'a"b', "..", ".a", "a/b.png", "%2F"])
+)
+CLASSES = ("=cat", "'dog", "skip", "a/b", "..")
+
+
+@st.composite
+def said(draw):
+    ids = draw(st.lists(NAMES, min_size=1, max_size=6, unique=True))
+    told = st.sampled_from([*CLASSES, SKIP, CANNOT_TELL])
+    return sorted((Labelled(name, draw(told)) for name in ids), key=lambda one: one.id)
+
+
+@given(said(), st.sampled_from([".csv", ".jsonl", ".parquet"]))
+@settings(max_examples=60, deadline=None)
+def test_a_table_of_labels_reads_back_as_it_was(tmp_path_factory, labels, ending):
+    path = tmp_path_factory.mktemp("labels") / f"labels{ending}"
+    assert write_labels(path, labels) == len(labels)
+    assert File(path, classes=CLASSES).told == {one.id: one.told for one in labels}
+
+
+@given(said())
+@settings(max_examples=40, deadline=None)
+def test_tasks_of_label_studio_read_back_as_they_were(tmp_path_factory, labels):
+    path = tmp_path_factory.mktemp("labels") / "labels.json"
+    assert write_label_studio(path, labels, {}) == len(labels)
+    assert read_label_studio(path) == labels
+
+
+@given(said())
+@settings(max_examples=40, deadline=None)
+def test_a_tree_of_folders_reads_back_what_has_a_class(tmp_path_factory, labels):
+    path = tmp_path_factory.mktemp("labels") / "tree"
+    named = [one for one in labels if isinstance(one.told, str)]
+    assert write_folders(path, labels, {one.id: "a text" for one in labels}) == len(named)
+    assert read_folders(path, texts=True) == named
+    assert all(Path(path).resolve() in file.resolve().parents for file in path.rglob("*"))
+
+
+def test_no_cell_of_a_csv_is_a_formula(tmp_path):
+    write_labels(tmp_path / "l.csv", [Labelled("=1+1.png", "@cmd", annotator="+x", note="-2")])
+    head, row = (tmp_path / "l.csv").read_text().splitlines()
+    assert head == "id,label,annotator,note"
+    assert row == "'=1+1.png,'@cmd,'+x,'-2"
+
+
+def test_a_class_called_cannot_tell_beside_items_nobody_could_tell_is_refused(tmp_path):
+    labels = [Labelled("a", "cannot_tell"), Labelled("b", CANNOT_TELL)]
+    with pytest.raises(InputError, match="a class is called cannot_tell"):
+        write_labels(tmp_path / "l.csv", labels)
+    write_labels(tmp_path / "l.csv", labels[:1])  # the control: alone it can be told
+
+
+def test_a_tree_does_not_grow_into_a_folder_that_holds_something(tmp_path):
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "x").touch()
+    with pytest.raises(InputError, match="is there already"):
+        write_folders(tmp_path / "old", [], {})
+
+
+def test_what_is_no_file_of_label_studio_is_refused(tmp_path):
+    (tmp_path / "a.json").write_text(json.dumps([{"data": {}}]))
+    with pytest.raises(InputError, match="no file of annotated tasks"):
+        read_label_studio(tmp_path / "a.json")
+
+
+def test_labels_are_those_that_hold_by_now_with_the_names_that_classes_have_by_now(tmp_path):
+    store = open_store(tmp_path / "s.db")
+    store.append([Item(id=name) for name in "abcd"])
+    store.append([ClassEdit(edit="add", number=0, name="x"), ClassEdit(edit="add", number=1, name="y")])
+    store.answer([Answer(id="a", key="1", verdict="label", label=0, annotator="ann", note="sure")])
+    store.answer([Answer(id="b", key="2", verdict="skip"), Answer(id="c", key="3", verdict="cannot_tell")])
+    store.answer([Answer(id="a", key="4", verdict="label", label=1, annotator="bob")])
+    store.answer([Answer(id="d", key="5", verdict="label", label=1)])
+    store.answer([Answer(id="d", key="6", verdict="retract")])
+    found = labels_of(store, ("x", "why"))
+    store.close()
+    assert found == [Labelled("a", "why", "bob"), Labelled("b", aw.SKIP), Labelled("c", aw.CANNOT_TELL)]
