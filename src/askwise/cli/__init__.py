@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from askwise.cli import compare, data, demo, doctor, encoders, new, plan, report, run, status, store
+from askwise.cli import compare, data, demo, doctor, encoders, label, new, plan, report, run, status, store
 from askwise.errors import AskwiseError
 
 app = typer.Typer(
@@ -19,6 +19,7 @@ app = typer.Typer(
 )
 app.command()(demo.demo)
 app.command()(new.new)
+app.command()(label.label)
 app.command()(run.run)
 app.command()(status.status)
 app.command()(report.report)
