@@ -42,7 +42,8 @@ class Store(Protocol):
       next epoch; rounds and questions of an older one are refused in their transaction. Any number of
       processes may answer, any number may read.
     - What `ONCE` names occurs once. An answer that is there already is returned, not refused.
-    - A question about an item takes the place of an older one of its kind that nobody holds.
+    - A question about an item takes the place of an older one of its kind that nobody holds, and who
+      answers one of them has answered the others.
     - A question can be leased by as many annotators at a time as it wants answers. An answer without a
       lease, or after its end, is kept all the same. Leases are no facts: they are changed and forgotten.
     - What was damaged on the disk is refused with its revision before it is used.

@@ -221,6 +221,15 @@ class MemoryStore:
             for slot in own:
                 slot.free()
             return
+        kinds = {slot.question.kind for slot in asked}
+        self._slots = [
+            slot
+            for slot in self._slots
+            if slot.question.id != fact.id
+            or slot.question.question == fact.question
+            or slot.question.kind not in kinds
+            or slot.until > time.monotonic()
+        ]
         again = any(
             isinstance(past, Answer)
             and (past.question, past.annotator) == (fact.question, fact.annotator)

@@ -43,7 +43,7 @@ Item = Annotated[str, models.StringConstraints(max_length=64)]
 
 
 def make_app(
-    desk: Desk, live: Live, *, people: Mapping[str, str], hosts: frozenset[str], per_second: float = 200
+    desk: Desk, live: Live, *, people: Mapping[str, str], hosts: frozenset[str], per_second: int | float = 200
 ) -> App:
     """The whole application behind its guard; `live` begins and ends with it."""
 

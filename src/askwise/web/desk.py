@@ -138,21 +138,22 @@ class Desk:
         refused: list[models.Refused] = []
         good: list[Answer] = []
         names = self.classes
-        for one in given:
-            try:
-                good.append(self._answer(annotator, one, names))
-            except (InputError, KeyError) as error:
-                why = "there is no such item" if isinstance(error, KeyError) else str(error)
-                refused.append(models.Refused(key=one.key, error=why))
-        stored = self.store.answer(good) if good else []
         with self._lock:
+            self.ledger.refresh()
+            for one in given:
+                try:
+                    good.append(self._answer(annotator, one, names))
+                except (InputError, KeyError) as error:
+                    why = "there is no such item" if isinstance(error, KeyError) else str(error)
+                    refused.append(models.Refused(key=one.key, error=why))
+            stored = self.store.answer(good) if good else []
             self._given.extend([monotonic()] * sum(one.verdict == "label" for one in good))
         kept = [models.Kept(key=one.key, revision=one.revision) for one in stored]
         return models.AnswersKept(answers=kept, refused=refused)
 
     def _answer(self, annotator: str, one: models.AnswerGiven, classes: Edited) -> Answer:
         identity = self.find(one.item)
-        if one.question and not self._asked(identity, one.question):
+        if one.question and not self.ledger.has(identity, one.question):
             raise InputError("this item was not asked by that question")
         if one.verdict != "label" and one.value is not None:
             raise InputError(f"the verdict {one.verdict!r} has no value")
@@ -161,7 +162,7 @@ class Desk:
             key=one.key,
             verdict=_STORED[one.verdict],
             label=self._label(one, classes) if one.verdict == "label" else None,
-            question=one.question or "",
+            question=one.question or self._question(identity, annotator, one.key),
             annotator=annotator,
             view=one.view,
             assisted=one.assisted,
@@ -169,9 +170,12 @@ class Desk:
             note=one.note or "",
         )
 
-    def _asked(self, identity: str, question: str) -> bool:
-        with self._lock:
-            return self.ledger.has(identity, question) or self.ledger.refresh().has(identity, question)
+    def _question(self, identity: str, annotator: str, key: str) -> str:
+        """The question that an answer from the history is for: the last one, or that of the same answer."""
+        for past in self.ledger.history(identity):
+            if (past.annotator, past.key) == (annotator, key):
+                return past.question
+        return self.ledger.asked(identity)
 
     def _label(self, one: models.AnswerGiven, classes: Edited) -> Label:
         """The label that a value names."""

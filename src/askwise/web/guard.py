@@ -37,7 +37,9 @@ HEADERS = {
 class Rate:
     """So many requests a second, and a burst; what is too much is refused, not queued."""
 
-    def __init__(self, per_second: float, burst: float, *, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(
+        self, per_second: int | float, burst: int | float, *, clock: Callable[[], float] = monotonic
+    ) -> None:
         self._rate, self._burst, self._clock = per_second, burst, clock
         self._left, self._at = burst, clock()
 
@@ -65,7 +67,7 @@ class Guard:
         *,
         people: Mapping[str, str],
         hosts: frozenset[str],
-        per_second: float = 200,
+        per_second: int | float = 200,
     ) -> None:
         self._app, self._hosts = app, hosts
         self._people = [(_digest(token), name) for token, name in people.items()]

@@ -38,6 +38,10 @@ def answered(connection: Connection, answer: Answer) -> None:
     if answer.verdict in ("skip", "retract"):
         connection.execute(update(leases).where(own).values(turn=leases.c.turn + 1, **_FREE))
         return
+    free = leases.c.until <= now(connection)
+    kind = select(TABLES[Question].c.kind).where(TABLES[Question].c.question == answer.question)
+    others = (leases.c.item == answer.id) & (leases.c.question != answer.question)
+    connection.execute(delete(leases).where(others, leases.c.kind == kind.scalar_subquery(), free))
     table = TABLES[Answer]
     again = connection.scalar(
         select(func.count())
@@ -53,7 +57,6 @@ def answered(connection: Connection, answer: Answer) -> None:
     if again:  # a correction: the place was used up before
         connection.execute(delete(leases).where(own))
         return
-    free = leases.c.until <= now(connection)
     order = (
         select(leases.c.id)
         .where(leases.c.question == answer.question, own | free)
