@@ -22,7 +22,8 @@ from askwise.web.media import Media
 
 LEASE = 600.0
 """Seconds that a page has a question; asking again prolongs it."""
-MOST_LEASED = 32
+MOST_LEASED = 64
+"""Questions that one page may hold: eight, and more where it is to work without the server for a while."""
 VERDICTS: dict[str, models.Verdict] = {
     "label": "label",
     "skip": "skip",

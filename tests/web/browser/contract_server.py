@@ -8,9 +8,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import TracebackType
 from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import askwise
+from askwise.web import models
 
 STATIC = Path(askwise.__file__).parent / "web" / "static"
 TOKEN = "token-of-the-test"  # noqa: S105
@@ -19,6 +20,18 @@ CSP = (
     "font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+NOTHING_LEFT = "Every item is labelled or skipped: there is nothing left to ask."
+RECORDS: dict[str, Any] = {
+    "/api/project": models.ProjectShown,
+    "/api/questions": models.Questions,
+    "/api/answers": models.AnswersKept,
+    "/api/history": models.History,
+    "/api/classes": models.Classes,
+    "/api/status": models.Status,
+    "/api/unsure": models.Unsure,
+    "/api/items/*/text": models.Text,
+    "/api/items/*/why": models.Why,
+}
 SHARES = [0.58, 0.22, 0.11, 0.06, 0.03]
 PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c4944415478da63686060000002"
@@ -27,7 +40,10 @@ PNG = bytes.fromhex(
 
 
 class ContractServer:
-    """Answers as WEB promises; `facts` holds every stored answer in order, each key once."""
+    """Speaks in the server's own records; `facts` holds every stored answer in order, each key once.
+
+    Items are called i0, i1, … here and by opaque ids on the wire.
+    """
 
     def __init__(
         self,
@@ -55,7 +71,7 @@ class ContractServer:
         if isinstance(items, int):
             items = [{"name": f"item {i}", "text": f"The text of item {i}."} for i in range(items)]
         self.items = {f"i{place}": {"item": f"i{place}", **item} for place, item in enumerate(items)}
-        self.name = "pets"
+        self.name, self.annotator = "pets", "you"
         self.facts: list[dict[str, Any]] = []
         self.keys: dict[str, int] = {}
         self.class_revision = 0
@@ -123,39 +139,35 @@ class ContractServer:
         return {
             "name": self.name, "task": self.task, "kind": self.kind, "classes": self.classes,
             "counts": {"items": len(self.items), **counts, "open": 0, "quarantined": 0, "unlabelled": rest},
-            "encoder": "none", "revision": self.class_revision, "annotator": "you",
+            "encoder": "none", "revision": self.class_revision, "annotator": self.annotator,
         }  # fmt: skip
 
     def questions(self, count: int) -> dict[str, Any]:
         held = self.verdicts()
         free = [] if self.reason else [item for item in self.items.values() if item["item"] not in held]
+        shared = {"kind": self.kind, "lease_until": "2099-01-01T00:00:00Z"}
         asked = [
-            {
-                "question": int(item["item"][1:]),
-                "kind": self.kind,
-                "lease_until": "2099-01-01T00:00:00Z",
-                **item,
-            }
+            {**shared, **item, "question": f"q-{item['item']}", "item": wire(item["item"])}
             for item in free[:count]
         ]
-        return {
-            "questions": asked,
-            "reason": None
-            if asked
-            else self.reason or "Every item is labelled or skipped: there is nothing left to ask.",
-        }
+        return {"questions": asked, "reason": None if asked else self.reason or NOTHING_LEFT}
 
     def answers(self, given: list[dict[str, Any]]) -> dict[str, Any]:
         self.posts += 1
-        if any(answer["item"] == self.refuse for answer in given):
-            raise ProblemError(422, f"item {self.refuse} is not in the pool")
+        for answer in given:
+            models.AnswerGiven.model_validate(answer)
+        given = [{**answer, "item": short(answer["item"])} for answer in given]
+        for answer in given:
+            if answer["item"] == self.refuse:
+                raise ProblemError(422, f"{self.items[self.refuse]['name']} is not in the pool")
         for answer in given:
             if answer["key"] not in self.keys:
                 self.facts.append({**answer, "revision": len(self.facts) + 1})
                 self.keys[answer["key"]] = len(self.facts)
         with self.changed:
             self.changed.notify_all()
-        return {"answers": [{"key": a["key"], "revision": self.keys[a["key"]]} for a in given]}
+        kept = [{"key": answer["key"], "revision": self.keys[answer["key"]]} for answer in given]
+        return {"answers": kept, "refused": []}
 
     def history(self, query: dict[str, str]) -> dict[str, Any]:
         text, named, count = query.get("text", "").lower(), query.get("class"), int(query.get("n", 50))
@@ -166,10 +178,9 @@ class ContractServer:
             words = f"{name} {fact['note'] or ''}".lower()
             values = fact["value"] if isinstance(fact["value"], list) else [fact["value"]]
             if fact["revision"] < before and text in words and (not named or named in values):
-                told = {
-                    key: fact[key] for key in ("revision", "item", "verdict", "value", "assisted", "note")
-                }
-                found.append({**told, "name": name, "annotator": "you", "at": "2026-11-16T21:00:00Z"})
+                told = {key: fact[key] for key in ("revision", "verdict", "value", "assisted", "note")}
+                who = {"item": wire(fact["item"]), "name": name, "annotator": self.annotator}
+                found.append({**told, **who, "at": "2026-11-16T21:00:00Z"})
         return {"answers": found[:count], "more": len(found) > count}
 
     def edit(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -189,7 +200,7 @@ class ContractServer:
             "guess": names[0],
             "probabilities": [{"name": n, "p": p} for n, p in zip(names, SHARES, strict=False)],
             "uncertainty": {"total": 1.14, "epistemic": 0.31, "aleatoric": 0.83},
-            "neighbours": [{"item": n["item"], "name": n["name"], "label": names[0]} for n in near],
+            "neighbours": [{"item": wire(n["item"]), "name": n["name"], "label": names[0]} for n in near],
         }  # fmt: skip
 
     def snapshot(self) -> dict[str, Any]:
@@ -203,6 +214,16 @@ class ContractServer:
             "trainer": "running", "next": "Go on: the model learns from every answer.",
             "revision": len(self.facts), **self.status,
         }  # fmt: skip
+
+
+def wire(item: str) -> str:
+    """An item's opaque id."""
+    return f"{int(item[1:]):024x}"
+
+
+def short(item: str) -> str:
+    """The item of an opaque id."""
+    return f"i{int(item, 16)}"
 
 
 class ProblemError(Exception):
@@ -271,14 +292,12 @@ class _Handler(BaseHTTPRequestHandler):
             return contract.snapshot()
         if path == "/api/unsure":
             items = list(contract.items.values())[-int(query["n"]) :]
-            found = [
-                {"item": i["item"], "name": i["name"], "guess": "cat", "uncertainty": 0.5} for i in items
-            ]
-            return {"items": found}
-        found = re.fullmatch(r"/api/items/([^/]+)/(image|text|why)", path)
-        if not found or unquote(found[1]) not in contract.items:
+            shared = {"guess": "x", "uncertainty": 0.5}
+            return {"items": [{**shared, "item": wire(i["item"]), "name": i["name"]} for i in items]}
+        found = re.fullmatch(r"/api/items/([0-9a-f]{24})/(image|text|why)", path)
+        if not found or short(found[1]) not in contract.items:
             raise ProblemError(404, "no such item")
-        item = unquote(found[1])
+        item = short(found[1])
         if found[2] == "image":
             return contract.pictures[int(item[1:]) % len(contract.pictures)]
         if found[2] == "text":
@@ -292,13 +311,18 @@ class _Handler(BaseHTTPRequestHandler):
             return self.stream()
         try:
             with self.server_contract.lock:
-                found = work()
+                found = self.checked(work())
         except ProblemError as problem:
             found, status = {"error": str(problem)}, problem.status
             return self.reply(status, json.dumps(found).encode(), "application/json")
         if isinstance(found, bytes):
             return self.reply(200, found, "image/png" if found[:4] == PNG[:4] else "image/webp")
         return self.reply(200, json.dumps(found).encode(), "application/json")
+
+    def checked(self, found: Any) -> Any:
+        """A reply as the server's own record has it: what that does not know cannot be told here either."""
+        record = RECORDS.get(re.sub(r"[0-9a-f]{24}", "*", urlsplit(self.path).path))
+        return found if record is None else record.model_validate(found).model_dump(mode="json")
 
     def reply(self, status: int, body: bytes, kind: str) -> None:
         self.send_response(status)
@@ -319,5 +343,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
         with contract.changed:
             while contract.server is mine:
-                self.wfile.write(f"event: status\ndata: {json.dumps(contract.snapshot())}\n\n".encode())
+                status = models.Status.model_validate(contract.snapshot()).model_dump_json()
+                self.wfile.write(f"event: status\ndata: {status}\n\n".encode())
                 contract.changed.wait(15)

@@ -120,7 +120,7 @@ def test_a_refused_answer_is_said_and_holds_up_no_other(visit: Any) -> None:
         page = visit(server)
         server.refuse = "i1"
         press(page, "1", "2", "3")
-        page.wait_for_selector("text=An answer was refused: item i1 is not in the pool")
+        page.wait_for_selector("text=An answer was refused: item 1 is not in the pool")
         settled(page)
         assert server.verdicts() == {"i0": ("label", "cat"), "i2": ("label", "owl")}
         server.refuse = None

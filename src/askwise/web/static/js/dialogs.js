@@ -2,21 +2,31 @@
 
 import { fill, keycap, make } from "./dom.js";
 
-/** Opens a window over the page; it is gone when it closes. */
-export function open(title, children, { wide = false, closed = () => {} } = {}) {
+/** Opens a window over the page; returns it and the way to shut it. */
+function open(title, children, { wide = false } = {}) {
   const dialog = make(
-    "dialog", { "aria-labelledby": "dialog-title", class: wide ? "wide" : false, onclose: () => { dialog.remove(); closed(); } },
+    "dialog", { "aria-labelledby": "dialog-title", class: wide ? "wide" : false, onclose: () => dialog.remove() },
     make(
       "div", { class: "dialog-head" },
       make("h2", { id: "dialog-title" }, title),
-      make("button", { type: "button", class: "quiet", onclick: () => dialog.close() }, "Close ", keycap("Esc")),
+      make("button", { type: "button", class: "quiet", onclick: () => shut() }, "Close ", keycap("Esc")),
     ),
     ...children,
   );
-  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close()); // a click beside it
+  // It is gone at once, so that the next key, however soon, is the page's again.
+  const shut = () => {
+    dialog.close();
+    dialog.remove();
+  };
+  dialog.addEventListener("click", (event) => event.target === dialog && shut()); // a click beside it
+  dialog.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || event.defaultPrevented) return;
+    event.preventDefault();
+    shut();
+  });
   document.body.append(dialog);
   dialog.showModal();
-  return dialog;
+  return { dialog, shut };
 }
 
 /** Lets the person find a class by typing; `pick` hears its name. */
@@ -29,7 +39,7 @@ export function findClass(classes, recent, pick) {
     autocomplete: "off", spellcheck: "false", placeholder: "Type a part of the name", oninput: () => search(), onkeydown: (event) => move(event),
   });
   const choose = (name) => {
-    dialog.close();
+    shut();
     pick(name);
   };
   const show = () => {
@@ -56,7 +66,7 @@ export function findClass(classes, recent, pick) {
     event.preventDefault();
     show();
   };
-  const dialog = open("Find a class", [input, list]);
+  const { shut } = open("Find a class", [input, list]);
   search();
   input.focus();
 }
@@ -91,14 +101,14 @@ export function askWords(title, { label, value = "", button, hint = null, long =
     event.preventDefault();
     const words = await save(field.value.trim());
     if (words) fill(trouble, words);
-    else dialog.close();
+    else shut();
   };
   const form = make(
     "form", { onsubmit: submit }, make("label", { for: "words" }, label), field, hint && make("p", { class: "quiet-words" }, hint), trouble,
     make("button", { class: "primary" }, button),
   );
   if (long) field.addEventListener("keydown", (event) => event.key === "Enter" && !event.shiftKey && submit(event));
-  const dialog = open(title, [form]);
+  const { shut } = open(title, [form]);
   field.focus();
 }
 
@@ -124,7 +134,7 @@ export function showKeys(keys, changed) {
     table.children[place]?.querySelector("button").focus();
   };
   const reset = make("button", { type: "button", class: "plain", onclick: () => { keys.reset(); build(); changed(); } }, "Take all changes back");
-  const dialog = open("Keys", [
+  const { dialog } = open("Keys", [
     make("p", {}, "Click a key to change it. Hold ", keycap("Alt"), " to see what the model thinks; such an answer is marked as assisted. ",
       keycap("Ctrl"), " ", keycap("Z"), " undoes too."),
     said, table, reset,

@@ -58,7 +58,7 @@ function run(project, outbox) {
   });
   const panel = new Panel(at("panel"), project, items, {
     open: (item) => openItem({ ...item, question: null, given: session.done.find((entry) => entry.item === item.item)?.given ?? null }, document.body.dataset.view),
-    stock: (count) => questions.stock(count),
+    stock: (count, tell) => questions.stock(count, tell),
   });
   const ask = new Ask(page);
 

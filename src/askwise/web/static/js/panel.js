@@ -107,7 +107,7 @@ export class Panel {
     const button = make("button", {
       type: "button", class: "plain", onclick: async () => {
         button.disabled = true;
-        const loaded = await stock(FOR_A_JOURNEY);
+        const loaded = await stock(FOR_A_JOURNEY, (so) => fill(words, `${so} questions so far …`));
         button.disabled = false;
         fill(words, `${loaded} questions are loaded.`);
       },

@@ -1,9 +1,10 @@
 /** The questions ahead: leased from the server before they are needed, with what they show. */
 
-import { get } from "./api.js";
+import { get, pause } from "./api.js";
 
 export const AHEAD = 8;
 const LOW = 6; // asks for more when fewer are ahead
+const PATIENCE = 5; // times to ask in vain before a stock is called complete
 const KEPT = 2; // the next ones stay; those behind them may give way to newer questions
 
 /** Emits "change" when questions arrive or there are none. */
@@ -35,13 +36,21 @@ export class Questions extends EventTarget {
     this.ahead.unshift(question);
   }
 
-  /** Leases and loads this many, the one on the screen included, for a time without the server. */
-  async stock(count) {
-    await this.#asking;
-    this.#wanted = count;
-    await this.refill({ force: true });
+  /** Leases and loads this many, the one on the screen included, for a time without the server.
+
+  The server chooses some at a time, so it is asked until it gives no more; `tell` hears how many there are. */
+  async stock(count, tell) {
+    const loaded = () => this.ahead.length + (this.shown ? 1 : 0);
+    for (let idle = 0, before = -1; loaded() < count && idle < PATIENCE; idle = loaded() > before ? 0 : idle + 1) {
+      before = loaded();
+      await this.#asking;
+      this.#wanted = count;
+      await this.refill({ force: true });
+      tell(loaded());
+      if (loaded() < count) await pause(600);
+    }
     await Promise.all(this.ahead.map((question) => this.#items.content(question)));
-    return this.ahead.length + (this.shown ? 1 : 0);
+    return loaded();
   }
 
   /** Asks for more questions where few are ahead. */
@@ -57,7 +66,7 @@ export class Questions extends EventTarget {
 
   async #ask() {
     const mark = this.#outbox.mark();
-    const stocking = this.#wanted > AHEAD;
+    const stocking = this.#wanted > AHEAD || this.ahead.length > AHEAD;
     const kept = stocking ? this.ahead : this.ahead.slice(0, KEPT);
     const query = new URLSearchParams({ n: this.#wanted });
     if (!stocking) query.set("keep", [this.shown, ...kept].map((one) => one?.question).filter(Boolean).join(","));
