@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PEERS := .venv-peers
 EXAMPLES := images text_tags uci masks super_resolution gan own_network vogn_loop
 
-.PHONY: test check demo slow examples results results-tables results-list bench bench-short peers clean
+.PHONY: test check demo label slow examples results results-tables results-list bench bench-short peers clean
 .DEFAULT_GOAL := test
 
 $(VENV)/.installed: pyproject.toml constraints.txt
@@ -25,6 +25,10 @@ check: $(VENV)/.installed
 
 demo: $(VENV)/.installed
 	$(BIN)/askwise demo
+
+# The page on handwritten digits: a browser opens, and the model learns from every answer.
+label: $(VENV)/.installed
+	$(BIN)/askwise label --demo
 
 # Data from ASKWISE_DATA, otherwise what can be fetched; an example says in one line what it goes without.
 examples: $(VENV)/.installed

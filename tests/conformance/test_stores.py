@@ -2,6 +2,7 @@
 
 import threading
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -412,3 +413,35 @@ def test_a_trainer_of_an_older_epoch_is_refused(store, place):
     assert [question.id for question in store.facts(Question)] == ["a", "c"]
     assert [role.epoch for role in store.facts(Role)] == [1, 2]
     later.close()
+
+
+def test_with_newest_the_questions_asked_last_come_first_and_those_given_back_at_the_end(store):
+    ask(store, "a", "b")
+    ask(store, "c", "d")
+    first = store.lease("ann", seconds=60, newest=True)
+    assert first.question.id == "c"
+    store.release(first)
+    assert [store.lease("ann", seconds=60, newest=True).question.id for _ in range(4)] == list("dabc")
+
+
+def test_a_question_takes_the_place_of_an_older_one_that_nobody_holds(store):
+    ask(store, "a", "b")
+    held = store.lease("ann", seconds=60)
+    ask(store, "b", "a")
+    found = store.lease("ben", seconds=60)
+    assert (held.question.id, found.question.id) == ("a", "b")
+    assert found.question.revision > held.question.revision
+    assert store.lease("ben", seconds=60) is None  # the other is shown to ann, by its older question
+    store.release(held)
+    last = store.lease("ben", seconds=60)
+    assert last.question.id == "a"
+    store.answer([label("a", "k", question=last.question.question, annotator="ben")])
+    assert store.lease("eve", seconds=60) is None  # nor is it asked by the older one again
+
+
+def test_times_are_those_of_the_appends_and_revisions_that_are_not_there_are_left_out(store):
+    before = datetime.now(UTC)
+    revision = store.append([Item(id="z")])
+    found = store.times({revision, revision + 5})
+    assert list(found) == [revision]
+    assert before <= datetime.fromisoformat(found[revision]) <= datetime.now(UTC)

@@ -14,6 +14,7 @@ from askwise.cli import (
     encode,
     encoders,
     export,
+    label,
     mend,
     new,
     plan,
@@ -35,6 +36,7 @@ app = typer.Typer(
 )
 app.command()(demo.demo)
 app.command()(new.new)
+app.command()(label.label)
 app.command()(run.run)
 app.command()(status.status)
 app.command()(report.report)

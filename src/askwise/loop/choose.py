@@ -186,7 +186,7 @@ class _Chooser:
     def _journalled(self, fitted: Fitted) -> Engine:
         """The engine with a journal, so that a run that was killed does not score again what it has."""
         setting, apart = self._setting, {"engine", "engine_options"}
-        if setting.store.folder is None:
+        if setting.store.folder is None or not setting.journal:
             return setting.engine
         said = (fitted.digest(), self._draw, self._plan.model_dump_json(exclude=apart))
         key = sha256(repr((*said, setting.engine.threads, torch.__version__, cpu())).encode()).hexdigest()

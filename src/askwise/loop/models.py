@@ -77,7 +77,7 @@ def _before(setting: Setting, number: int) -> Fitted | None:
 
 def in_use(setting: Setting, count: int) -> list[str]:
     """The checkpoints of the last rounds, also where a lost one was trained again."""
-    last = setting.rounds[-count:]
+    last = [one for one in setting.rounds if one.checkpoint][-count:]
     numbers = {one.number for one in last}
     again = [fact.checkpoint for fact in setting.store.facts(Restored) if fact.round in numbers]
     return [*(one.checkpoint for one in last), *again]

@@ -29,8 +29,11 @@ def perform(action: Train | Ask, setting: Setting) -> None:
         raise TrainingError(f"round {number}: {error}") from error
 
 
-def train_round(setting: Setting) -> None:
-    """Train the next model on a snapshot of the labels, keep it, and append its round."""
+def train_round(setting: Setting, *, checkpoint: bool = True) -> None:
+    """Train the next model on a snapshot of the labels, keep it, and append its round.
+
+    Without a checkpoint it is kept in memory alone; whoever wants it later trains it again from the facts.
+    """
     started = perf_counter()
     number = setting.number + 1
     taken = _take_snapshot(setting, number)
@@ -40,7 +43,8 @@ def train_round(setting: Setting) -> None:
     read = perf_counter()
     fitted = fit_round(setting, number, reading, labels)
     trained = perf_counter()
-    name = setting.store.checkpoint(fitted.save, keep=in_use(setting, setting.plan.keep))
+    kept = in_use(setting, setting.plan.keep)
+    name = setting.store.checkpoint(fitted.save, keep=kept) if checkpoint else ""
     saved = perf_counter()
     metrics = _metrics(setting, fitted, number)
     seconds = {

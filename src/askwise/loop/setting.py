@@ -68,6 +68,12 @@ class Setting:
     masks: Masks = field(default_factory=Masks)
     """Where masks are kept."""
     _order: list[str] | None = field(default=None, repr=False)
+    again: frozenset[str] = frozenset()
+    """Items that are asked already, and may be asked anew by a newer model."""
+    ready: frozenset[str] | None = None
+    """The items whose features are there, while an encoder is still at the others; none means all."""
+    journal: bool = True
+    """Whether finished scores are kept on the disk, for a run that is killed meanwhile."""
     lock: RLock = field(default_factory=RLock, repr=False)
     """Held by a thread that changes what is kept here, never while it fits or scores."""
     acting: RLock = field(default_factory=RLock, repr=False)
@@ -129,7 +135,12 @@ class Setting:
 
     def unlabelled(self) -> Iterator[str]:
         """The items that may be asked about."""
-        return (name for name in self.pool.ids if name not in self.held and not self.ledger.known(name))
+        ready, again = self.pool if self.ready is None else self.ready, self.again
+        return (
+            name
+            for name in self.pool.ids
+            if name not in self.held and name in ready and (name in again or not self.ledger.known(name))
+        )
 
 
 def untrained(setting: Setting) -> Fitted:

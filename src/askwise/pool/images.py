@@ -116,6 +116,10 @@ class ImageSource:
             if isinstance(picture, Tensor):
                 yield identity, picture[0]
 
+    def place(self, identity: str) -> tuple[Path, str]:
+        """The folder, and the path of the picture in it."""
+        return self._folder, self._path[identity]
+
     def _content(self, identity: str) -> str | None:
         try:
             with opened(self._folder, self._path[identity]) as file:

@@ -42,6 +42,8 @@ class Store(Protocol):
       next epoch; rounds and questions of an older one are refused in their transaction. Any number of
       processes may answer, any number may read.
     - What `ONCE` names occurs once. An answer that is there already is returned, not refused.
+    - A question about an item takes the place of an older one of its kind that nobody holds, and who
+      answers one of them has answered the others.
     - A question can be leased by as many annotators at a time as it wants answers. An answer without a
       lease, or after its end, is kept all the same. Leases are no facts: they are changed and forgotten.
     - What was damaged on the disk is refused with its revision before it is used.
@@ -87,10 +89,21 @@ class Store(Protocol):
     def places(self) -> Places:
         """Where the items stand; it costs the same however long the history is."""
 
+    def times(self, revisions: Collection[int]) -> dict[int, str]:
+        """When these revisions were appended, in ISO 8601; those that are not there are left out."""
+
     def lease(
-        self, annotator: str, *, seconds: int | float, kinds: Collection[str] = ("learn",)
+        self,
+        annotator: str,
+        *,
+        seconds: int | float,
+        kinds: Collection[str] = ("learn",),
+        newest: bool = False,
     ) -> Lease | None:
-        """A question that this annotator has neither answered nor holds; none if there is none free."""
+        """A question that this annotator has neither answered nor holds; none if there is none free.
+
+        Those that were given back come last; before that the oldest, or with `newest` those asked last.
+        """
 
     def renew(self, lease: Lease, *, seconds: int | float) -> Lease | None:
         """The lease with a new end; none if it is over and somebody else may have the question."""

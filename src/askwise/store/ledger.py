@@ -126,6 +126,12 @@ class Ledger:
         with self._lock:
             return sorted(self.open.values(), key=lambda question: (question.revision, question.rank))
 
+    def has(self, identity: str, question: str) -> bool:
+        """Whether an item was asked by this question."""
+        with self._lock:
+            past = self._history.get(identity, [])
+            return any(isinstance(fact, Question) and fact.question == question for fact in past)
+
     def asked(self, identity: str) -> str:
         """The id of the last question about an item; empty if it was never asked to be learned from."""
         with self._lock:

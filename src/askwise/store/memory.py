@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from heapq import merge
 from pathlib import Path
 from secrets import token_hex
@@ -43,6 +44,7 @@ class MemoryStore:
         self._about: dict[str, list[About]] = {}
         self._places: dict[str, str] = {}
         self._slots: list[_Slot] = []
+        self._times: dict[int, str] = {}
         self._lock = threading.RLock()
 
     def append(self, facts: Iterable[Fact], *, expect: int | None = None) -> int:
@@ -98,13 +100,24 @@ class MemoryStore:
         with self._lock:
             return tally(self._places.values())
 
+    def times(self, revisions: Collection[int]) -> dict[int, str]:
+        """When these revisions were appended, in ISO 8601."""
+        return {one: self._times[one] for one in sorted(revisions) if one in self._times}
+
     def lease(
-        self, annotator: str, *, seconds: int | float, kinds: Collection[str] = ("learn",)
+        self,
+        annotator: str,
+        *,
+        seconds: int | float,
+        kinds: Collection[str] = ("learn",),
+        newest: bool = False,
     ) -> Lease | None:
         """A question that this annotator has neither answered nor holds; none if there is none free."""
         with self._lock:
             now = time.monotonic()
-            holds = {s.question.question for s in self._slots if s.annotator == annotator and s.until > now}
+            held = [slot for slot in self._slots if slot.until > now]
+            shown = {(slot.question.id, slot.question.kind): slot.question.question for slot in held}
+            holds = {slot.question.question for slot in held if slot.annotator == annotator}
             holds |= {
                 fact.question
                 for fact in self.facts(Answer)
@@ -116,11 +129,19 @@ class MemoryStore:
                 if slot.until <= now
                 and slot.question.kind in kinds
                 and slot.question.question not in holds
+                and shown.get((slot.question.id, slot.question.kind)) in (None, slot.question.question)
                 and self._places.get(slot.question.id) != "quarantined"
             ]
             if not free:
                 return None
-            slot = min(free, key=lambda slot: (slot.turn, slot.question.seq))
+            slot = min(
+                free,
+                key=lambda slot: (
+                    slot.turn,
+                    -slot.question.revision if newest else 0,
+                    slot.question.seq,
+                ),
+            )
             slot.annotator, slot.token, slot.until = annotator, token_hex(16), now + seconds
             return _lease(slot)
 
@@ -176,6 +197,8 @@ class MemoryStore:
             self._follow(fact)
         self._seq += len(new)
         self.revision += bool(new)
+        if new:
+            self._times[self.revision] = datetime.now(UTC).isoformat()
         touched = {fact.id for fact in new if isinstance(fact, ABOUT)}
         how = rules(self.facts(*RULES))
         again = any(map(moves_labels, new))
@@ -198,6 +221,12 @@ class MemoryStore:
     def _follow(self, fact: Fact) -> None:
         """Bring the leases up to date."""
         if isinstance(fact, Question):
+            self._slots = [
+                slot
+                for slot in self._slots
+                if (slot.question.id, slot.question.kind) != (fact.id, fact.kind)
+                or slot.until > time.monotonic()
+            ]
             self._slots += [_Slot(fact) for _ in range(fact.needed)]
         if not isinstance(fact, Answer) or not fact.question:
             return
@@ -207,6 +236,15 @@ class MemoryStore:
             for slot in own:
                 slot.free()
             return
+        kinds = {slot.question.kind for slot in asked}
+        self._slots = [
+            slot
+            for slot in self._slots
+            if slot.question.id != fact.id
+            or slot.question.question == fact.question
+            or slot.question.kind not in kinds
+            or slot.until > time.monotonic()
+        ]
         again = any(
             isinstance(past, Answer)
             and (past.question, past.annotator) == (fact.question, fact.annotator)

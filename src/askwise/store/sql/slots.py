@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from secrets import token_hex
 
-from sqlalchemy import Connection, delete, exists, func, insert, select, update
+from sqlalchemy import Connection, ScalarSelect, delete, exists, func, insert, select, update
 
 from askwise.store.facts import Answer, Quarantine, Question
 from askwise.store.sql.connecting import now
@@ -15,7 +15,15 @@ _FREE = {"annotator": "", "token": "", "until": 0.0}
 
 
 def offer(connection: Connection, questions: Sequence[Question]) -> None:
-    """As many rows as the questions want answers."""
+    """As many rows as the questions want answers; those of older questions that nobody holds go."""
+    for some in chunks(questions, 500):
+        connection.execute(
+            delete(leases).where(
+                leases.c.item.in_([one.id for one in some]),
+                leases.c.kind.in_(sorted({one.kind for one in some})),
+                leases.c.until <= now(connection),
+            )
+        )
     rows = [
         {"question": one.question, "item": one.id, "kind": one.kind, "turn": 0, "barred": 0, **_FREE}
         for one in questions
@@ -37,6 +45,10 @@ def answered(connection: Connection, answer: Answer) -> None:
     if answer.verdict in ("skip", "retract"):
         connection.execute(update(leases).where(own).values(turn=leases.c.turn + 1, **_FREE))
         return
+    free = leases.c.until <= now(connection)
+    kind = select(TABLES[Question].c.kind).where(TABLES[Question].c.question == answer.question)
+    others = (leases.c.item == answer.id) & (leases.c.question != answer.question)
+    connection.execute(delete(leases).where(others, leases.c.kind == kind.scalar_subquery(), free))
     table = TABLES[Answer]
     again = connection.scalar(
         select(func.count())
@@ -52,7 +64,6 @@ def answered(connection: Connection, answer: Answer) -> None:
     if again:  # a correction: the place was used up before
         connection.execute(delete(leases).where(own))
         return
-    free = leases.c.until <= now(connection)
     order = (
         select(leases.c.id)
         .where(leases.c.question == answer.question, own | free)
@@ -71,7 +82,12 @@ def bar(connection: Connection, notes: Sequence[Quarantine]) -> None:
 
 
 def take(
-    connection: Connection, annotator: str, *, seconds: int | float, kinds: Collection[str]
+    connection: Connection,
+    annotator: str,
+    *,
+    seconds: int | float,
+    kinds: Collection[str],
+    newest: bool,
 ) -> tuple[str, str, float] | None:
     """The question, the token and the end of a new lease; none if nothing is free for this annotator."""
     serial(connection, annotator)
@@ -83,14 +99,18 @@ def take(
         table.c.annotator == annotator,
         table.c.verdict.in_(("label", "cannot_tell")),
     )
+    # an item is not shown twice at a time, be it by an older question
     holds = exists().where(
-        held.c.question == leases.c.question, held.c.annotator == annotator, held.c.until > time
+        held.c.item == leases.c.item,
+        held.c.kind == leases.c.kind,
+        held.c.until > time,
+        (held.c.question != leases.c.question) | (held.c.annotator == annotator),
     )
     order = (
         select(leases.c.id)
         .where(leases.c.until <= time, leases.c.barred == 0, leases.c.kind.in_(tuple(kinds)))
         .where(~answered, ~holds)
-        .order_by(leases.c.turn, leases.c.id)
+        .order_by(leases.c.turn, *([_asked().desc()] if newest else []), leases.c.id)
         .limit(1)
     )
     if connection.dialect.name != "sqlite":
@@ -103,6 +123,12 @@ def take(
         .returning(leases.c.question, leases.c.until)
     ).first()
     return None if row is None else (row[0], token, row[1])
+
+
+def _asked() -> ScalarSelect[int]:
+    """The revision under which the question of a lease was asked."""
+    table = TABLES[Question]
+    return select(table.c.revision).where(table.c.question == leases.c.question).scalar_subquery()
 
 
 def serial(connection: Connection, annotator: str) -> None:

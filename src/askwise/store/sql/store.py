@@ -20,7 +20,7 @@ from askwise.store.sql import connecting, reading, slots
 from askwise.store.sql.connecting import sensible, told
 from askwise.store.sql.migrate import from_version_1, layout
 from askwise.store.sql.reading import Commit, Head
-from askwise.store.sql.schema import TABLES
+from askwise.store.sql.schema import TABLES, commits
 from askwise.store.sql.server_lock import ServerLock
 from askwise.store.sql.writing import Writing
 
@@ -189,12 +189,26 @@ class SqlStore:
         found = self._head().commit.counts()
         return Places(*(found.get(name, 0) for name in ("open", "labelled", "skipped", "quarantined")))
 
+    def times(self, revisions: Collection[int]) -> dict[int, str]:
+        """When these revisions were appended, in ISO 8601."""
+        found: dict[int, str] = {}
+        for some in reading.chunks(sorted(revisions), 500):
+            with self._reading() as connection:
+                order = select(commits.c.revision, commits.c.at).where(commits.c.revision.in_(some))
+                found |= {row[0]: row[1] for row in connection.execute(order)}
+        return found
+
     def lease(
-        self, annotator: str, *, seconds: int | float, kinds: Collection[str] = ("learn",)
+        self,
+        annotator: str,
+        *,
+        seconds: int | float,
+        kinds: Collection[str] = ("learn",),
+        newest: bool = False,
     ) -> Lease | None:
         """A question that this annotator has neither answered nor holds; none if there is none free."""
         with told(self.name), self._writing() as connection:
-            found = slots.take(connection, annotator, seconds=seconds, kinds=kinds)
+            found = slots.take(connection, annotator, seconds=seconds, kinds=kinds, newest=newest)
             if found is None:
                 return None
             name, token, until = found

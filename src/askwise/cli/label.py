@@ -1,0 +1,48 @@
+"""`askwise label`: the page, on which a person answers and the model learns meanwhile."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def label(
+    name: Annotated[Path | None, typer.Argument(help="The folder of the project.", metavar="[NAME]")] = None,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Handwritten digits inside a dependency; NAME is made for them.")
+    ] = False,
+    host: Annotated[str, typer.Option(help="Where to listen; others than this machine need tokens.")] = (
+        "127.0.0.1"
+    ),
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="By default the first free one.")] = None,
+    person: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="A link of one's own for each; repeatable.")
+    ] = None,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the link only.")] = False,
+) -> None:
+    """Open the page: a person answers, and the model learns meanwhile.
+
+    It runs on this machine alone and needs no network. Stop it with Ctrl+C.
+    """
+    from importlib.util import find_spec
+
+    from askwise.errors import InputError
+    from askwise.project import open_project
+
+    if not (find_spec("fastapi") and find_spec("uvicorn")):
+        raise InputError("the page needs fastapi and uvicorn: pip install 'askwise[web]'")
+    if name is None and not demo:
+        raise InputError("name a project: askwise label pets; or try: askwise label --demo")
+    from askwise.web.demo import demo_project
+    from askwise.web.people import tokens
+    from askwise.web.serve import serve
+
+    project = demo_project(name) if demo else open_project(name or Path())
+    serve(
+        project,
+        host=host,
+        port=port,
+        people=tokens(person or ()),
+        browser=not no_browser,
+        say=typer.echo,
+    )

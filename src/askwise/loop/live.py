@@ -1,0 +1,178 @@
+"""The loop beside a person: after every answer the model is fitted again and the best items asked anew."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from time import perf_counter
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from askwise.bayes.fitted import Fitted
+from askwise.bayes.predict import features, predict
+from askwise.engine import Local
+from askwise.loop.models import latest
+from askwise.loop.perform import ask_questions, train_round
+from askwise.loop.setting import Setting
+from askwise.pool.features import FeaturePool
+from askwise.store.facts import Answer, Question, Round
+from askwise.store.labels import class_number
+
+AHEAD = 12
+"""Questions asked at a time: a page holds eight, and two pages may be open."""
+CHECKPOINT = 25
+"""Answers between two models that are kept on the disk; the others can be fitted again from the facts."""
+MOST_SCORED = 20_000
+"""Items that are scored after an answer; of a larger pool others each time."""
+_NEIGHBOURS, _COMPARED = 3, 2_000
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What the model thinks of one item, and the labelled items that are most alike to it."""
+
+    id: str
+    probabilities: list[float]
+    total: float
+    epistemic: float
+    aleatoric: float
+    neighbours: list[str]
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What one step has done."""
+
+    fitted: Round | None
+    """The model of this step, if there was something to learn."""
+    asked: list[Question]
+    seconds: float
+
+
+class Live:
+    """One trainer that follows the answers in a store; a step never waits for anybody."""
+
+    def __init__(self, setting: Setting) -> None:
+        self._setting = setting
+        setting.engine = Local(processes=1)  # forking for so little would take longer than the work
+        setting.journal = False
+        if setting.plan.pool_subset is None and len(setting.pool) > MOST_SCORED:
+            setting.plan = setting.plan.model_copy(update={"pool_subset": MOST_SCORED})
+        self._partial = isinstance(setting.pool, FeaturePool)
+        self._kept = 0
+
+    def step(self) -> Turn | None:
+        """Fit and ask, if anything was answered or too little is asked; none if there is nothing to do."""
+        setting, started = self._setting, perf_counter()
+        with setting.acting:
+            counts = setting.refresh()
+            self._look_for_features()
+            fitted = self._fit() if counts.unseen and self._several() else None
+            wanted = self._wanted(again=fitted is not None)
+            asked = self._ask(wanted) if wanted else []
+        if fitted is None and not asked:
+            return None
+        return Turn(fitted, asked, perf_counter() - started)
+
+    def open(self) -> list[Question]:
+        """What was asked and not answered yet, the newest first."""
+        questions = self._setting.ledger.refresh().open.values()
+        return sorted(questions, key=lambda one: (-one.revision, one.rank))[: 4 * AHEAD]
+
+    def keep(self) -> None:
+        """Leave the last model on the disk, whatever the number of answers since the one before."""
+        with self._setting.acting:
+            last = self._setting.last()
+            if last is not None and not last.checkpoint and self._several():
+                self._setting.refresh()
+                train_round(self._setting)
+
+    def guesses(self, ids: Iterable[str]) -> list[Guess]:
+        """What the last model thinks of these items; nothing before there is one."""
+        setting = self._setting
+        number, fitted = latest(setting)
+        wanted = [name for name in ids if name in setting.pool]
+        if fitted is None or not wanted:
+            return []
+        reading = setting.pool.read(wanted)
+        if not reading.ids:
+            return []
+        plan = setting.plan
+        found = predict(fitted, reading.inputs, draws=plan.draws, seed=plan.draw_seed(number))
+        near = self._nearest(fitted, reading.inputs, reading.ids)
+        return [
+            Guess(
+                name,
+                found.mean[at].tolist(),
+                float(found.total[at]),
+                float(found.epistemic[at]),
+                float(found.aleatoric[at]),
+                near[at],
+            )
+            for at, name in enumerate(reading.ids)
+        ]
+
+    def encoded(self) -> tuple[int, int]:
+        """How many items have features, of how many."""
+        return (self._kept if self._partial else len(self._setting.pool)), len(self._setting.pool)
+
+    def _several(self) -> bool:
+        """Whether at least two classes were answered: of one alone nothing can be learned."""
+        return len({class_number(label) for label in self._setting.ledger.labels.values()}) > 1
+
+    def _fit(self) -> Round | None:
+        setting = self._setting
+        kept = [past for past in setting.rounds if past.checkpoint]
+        new = setting.ledger.changed_since(kept[-1].seen) if kept else CHECKPOINT
+        train_round(setting, checkpoint=new >= CHECKPOINT)
+        return setting.last()
+
+    def _wanted(self, *, again: bool) -> int:
+        """How many items to ask about: with a new model always some, otherwise when few are left."""
+        setting = self._setting
+        plan, counts = setting.plan, setting.refresh()
+        held = {lease.question.id for lease in setting.store.leases()}
+        room = plan.budget - counts.labelled - len(held)
+        free = len(setting.ledger.open) - len(held & setting.ledger.open.keys())
+        setting.again = frozenset(setting.ledger.open.keys() - held) if again else frozenset()
+        if room <= 0 or (not again and free >= AHEAD):
+            return 0
+        first = max(plan.initial.count, plan.batch) if not counts.rounds and not counts.open else AHEAD
+        left = sum(1 for _, _ in zip(setting.unlabelled(), range(first), strict=False))
+        return min(first, room, left)
+
+    def _ask(self, count: int) -> list[Question]:
+        setting = self._setting
+        before = setting.store.revision
+        ask_questions(setting, count)
+        setting.refresh()
+        return setting.store.facts(Question, since=before)
+
+    def _look_for_features(self) -> None:
+        """Note which items have features by now, so that the others are not computed here."""
+        setting = self._setting
+        if not self._partial or not isinstance(setting.pool, FeaturePool):
+            return
+        ids = list(setting.pool.ids)
+        there = setting.pool.kept(ids)
+        bad = setting.ledger.quarantined
+        setting.ready = frozenset(name for name, known in zip(ids, there.tolist(), strict=True) if known)
+        self._kept = len(setting.ready)
+        if all(name in setting.ready or name in bad for name in ids):
+            self._partial, setting.ready = False, None
+
+    def _nearest(self, fitted: Fitted, inputs: Tensor, ids: list[str]) -> list[list[str]]:
+        """For each input the labelled items with the most similar features."""
+        setting = self._setting
+        recent = [one.id for one in setting.store.facts(Answer)[-2 * _COMPARED :]]
+        known = [name for name in dict.fromkeys(reversed(recent)) if name in setting.ledger.labels]
+        reading = setting.pool.read([name for name in known[:_COMPARED] if name in setting.pool])
+        if not reading.ids:
+            return [[] for _ in ids]
+        both = normalize(features(fitted, torch.cat([inputs, reading.inputs])).flatten(1), dim=1)
+        alike = both[: len(ids)] @ both[len(ids) :].T
+        order = alike.argsort(dim=1, descending=True)[:, : _NEIGHBOURS + 1].tolist()
+        return [
+            [reading.ids[place] for place in places if reading.ids[place] != name][:_NEIGHBOURS]
+            for name, places in zip(ids, order, strict=True)
+        ]

@@ -1,0 +1,1 @@
+"""The page: one person answers in a browser, and the model learns meanwhile."""

@@ -1,0 +1,252 @@
+"""The routes of the page: JSON in, JSON out; what was answered is on the disk before it is acknowledged."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+from anyio import sleep
+from anyio.to_thread import run_sync
+from fastapi import FastAPI, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, StreamingResponse
+from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException
+from starlette.responses import FileResponse
+
+from askwise.errors import AskwiseError, InputError, StaleError
+from askwise.web import models, standing
+from askwise.web.classes import shown
+from askwise.web.desk import MOST_LEASED, Desk, opaque
+from askwise.web.edits import edit_classes
+from askwise.web.guard import App, Guard
+from askwise.web.live import Guessed, Live
+
+STATIC = Path(__file__).parent / "static"
+
+_REFUSALS: Mapping[int | str, dict[str, Any]] = {
+    400: {"model": models.Problem, "description": "It makes no sense as it is"},
+    401: {"model": models.Problem, "description": "The token is missing or wrong"},
+    404: {"model": models.Problem, "description": "There is no such thing"},
+    409: {"model": models.Problem, "description": "Not now, or no longer"},
+    413: {"model": models.Problem, "description": "It is too large"},
+    415: {"model": models.Problem, "description": "It is no JSON"},
+    422: {"model": models.Problem, "description": "A field is missing, or has a wrong value"},
+    429: {"model": models.Problem, "description": "Too many requests"},
+    503: {"model": models.Problem, "description": "The store cannot be used just now"},
+}
+_PAUSE, _QUIET = 0.5, 15.0  # seconds between two looks for news, and between two signs of life
+_PATIENCE = 3.0  # seconds that `why` waits for the trainer
+
+Count = Annotated[int, Query(ge=1, le=200)]
+Item = Annotated[str, models.StringConstraints(max_length=64)]
+
+
+def make_app(
+    desk: Desk, live: Live, *, people: Mapping[str, str], hosts: frozenset[str], per_second: int | float = 200
+) -> App:
+    """The whole application behind its guard; `live` begins and ends with it."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        live.start()
+        try:
+            yield
+        finally:
+            await run_sync(live.stop)
+            desk.close()
+
+    app = FastAPI(
+        title="askwise",
+        summary="Answer questions; the model learns meanwhile.",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+        responses=dict(_REFUSALS),
+    )
+    _add_routes(app, desk, live)
+    _add_errors(app)
+
+    @app.get("/", include_in_schema=False)
+    def index() -> FileResponse:
+        return FileResponse(STATIC / "index.html")
+
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    return Guard(app, people=people, hosts=hosts, per_second=per_second)
+
+
+def _add_routes(app: FastAPI, desk: Desk, live: Live) -> None:
+    def known(item: str) -> str:
+        try:
+            return desk.find(item)
+        except KeyError:
+            raise HTTPException(404, "there is no such item") from None
+
+    @app.get("/api/project")
+    def project(request: Request) -> models.ProjectShown:
+        """What is labelled: task, classes with their keys, where the items stand."""
+        revision = desk.store.revision
+        return models.ProjectShown(
+            name=desk.project.folder.resolve().name,
+            task="classification",
+            kind=desk.media.kind,
+            classes=shown(desk.classes),
+            counts=desk.counts(),
+            encoder=None if desk.encoder is None else desk.encoder.record.name,
+            revision=revision,
+            annotator=_who(request),
+        )
+
+    @app.get("/api/questions")
+    def questions(
+        request: Request,
+        n: Annotated[int, Query(ge=1, le=MOST_LEASED)] = 8,
+        keep: Annotated[str | None, Query(max_length=1000)] = None,
+    ) -> models.Questions:
+        """Questions for this annotator, best first, leased for a while.
+
+        `keep` names those, between commas, that stay; others that are held are given back if newer ones
+        have been asked since.
+        """
+        kept = None if keep is None else [name for name in keep.split(",") if name]
+        found = desk.questions(_who(request), n, kept)
+        return models.Questions(questions=found, reason=None if found else standing.reason(desk, live))
+
+    @app.post("/api/answers")
+    def answers(request: Request, given: models.AnswersGiven) -> models.AnswersKept:
+        """Keep answers; 200 means that they are on the disk. The same key again gets the same reply."""
+        kept = desk.answer(_who(request), given)
+        live.wake()
+        return kept
+
+    @app.get("/api/items/{item}/image", response_class=Response, responses={200: _PICTURE})
+    def image(item: Item, w: Annotated[int, Query(ge=1, le=4096)] = 1024) -> Response:
+        """The item as a picture, encoded anew."""
+        return Response(desk.media.picture(known(item), largest=w), media_type="image/webp")
+
+    @app.get("/api/items/{item}/text")
+    def text(item: Item) -> models.Text:
+        """The whole text of an item."""
+        return models.Text(text=desk.media.text(known(item)))
+
+    @app.get("/api/items/{item}/why")
+    def why(item: Item) -> models.Why:
+        """What the model would guess, how sure it is, and the labelled items most alike."""
+        identity = known(item)
+        found = live.guess(identity, patience=_PATIENCE)
+        if found is None:
+            raise HTTPException(409, "no model yet")
+        return _why(desk, found)
+
+    @app.get("/api/history")
+    def history(
+        text: Annotated[str, Query(max_length=200)] = "",
+        class_: Annotated[str | None, Query(alias="class", max_length=200)] = None,
+        before: Annotated[int | None, Query(ge=0, le=2**53)] = None,
+        n: Count = 50,
+    ) -> models.History:
+        """Answers, newest first, with a text in name or note, or of a class."""
+        found, more = desk.history(text=text, name=class_ or None, before=before, count=n)
+        return models.History(answers=found, more=more)
+
+    @app.post("/api/classes")
+    def classes(given: models.ClassEditGiven) -> models.Classes:
+        """Change the classes, as they were seen at a revision."""
+        revision = edit_classes(desk, given)
+        live.trainer.restart()
+        return models.Classes(revision=revision, classes=shown(desk.classes))
+
+    @app.get("/api/unsure")
+    def unsure(n: Count = 12) -> models.Unsure:
+        """Items the model is unsure about."""
+        return models.Unsure(items=[_unsure(desk, one) for one in live.unsure(n)])
+
+    @app.get("/api/status")
+    def status() -> models.Status:
+        """How the project stands, and what to do next."""
+        return standing.status(desk, live)
+
+    @app.get("/api/events", response_class=StreamingResponse, responses={200: _STREAM})
+    async def events(request: Request) -> StreamingResponse:
+        """The status whenever it changes, as server-sent events."""
+        return StreamingResponse(_events(request, desk, live), media_type="text/event-stream")
+
+
+_PICTURE: dict[str, Any] = {"content": {"image/webp": {"schema": {"type": "string", "format": "binary"}}}}
+_STREAM: dict[str, Any] = {"content": {"text/event-stream": {"schema": {"type": "string"}}}}
+
+
+async def _events(request: Request, desk: Desk, live: Live) -> AsyncIterator[str]:
+    last, quiet = "", 0.0
+    while not await request.is_disconnected():
+        now = (await run_sync(standing.status, desk, live)).model_dump_json()
+        if now != last:
+            last, quiet = now, 0.0
+            yield f"event: status\ndata: {now}\n\n"
+        elif quiet >= _QUIET:
+            quiet = 0.0
+            yield ": still here\n\n"
+        await sleep(_PAUSE)
+        quiet += _PAUSE
+
+
+def _who(request: Request) -> str:
+    name: str = request.state.annotator
+    return name
+
+
+def _named(desk: Desk, found: Guessed) -> list[models.Probability]:
+    """Classes by probability; those that the model does not know yet have none."""
+    names = desk.classes.names
+    pairs = [models.Probability(name=n, p=p) for n, p in zip(names, found.probabilities, strict=False)]
+    return sorted(pairs, key=lambda one: -one.p)
+
+
+def _why(desk: Desk, found: Guessed) -> models.Why:
+    ranked, classes = _named(desk, found), desk.classes
+    near = [
+        models.Neighbour(item=opaque(name), name=desk.name(name), label=label)
+        for name in found.neighbours
+        if (label := desk.shown_label(desk.ledger.labels.get(name), classes)) is not None
+    ]
+    return models.Why(
+        guess=ranked[0].name,
+        probabilities=ranked[:5],
+        uncertainty=models.Uncertainty(
+            total=found.total, epistemic=found.epistemic, aleatoric=found.aleatoric
+        ),
+        neighbours=near,
+    )
+
+
+def _unsure(desk: Desk, found: Guessed) -> models.UnsureItem:
+    return models.UnsureItem(
+        item=opaque(found.id),
+        name=desk.name(found.id),
+        guess=_named(desk, found)[0].name,
+        uncertainty=found.total,
+    )
+
+
+def _add_errors(app: FastAPI) -> None:
+    """Every refusal is one sentence."""
+
+    @app.exception_handler(HTTPException)
+    async def plain(_: Request, error: HTTPException) -> JSONResponse:
+        return _problem(error.status_code, str(error.detail))
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        return _problem(422, f"{where}: {first['msg']}")
+
+    @app.exception_handler(AskwiseError)
+    async def refused(_: Request, error: AskwiseError) -> JSONResponse:
+        if isinstance(error, StaleError):
+            return _problem(409, "somebody changed it meanwhile; look again")
+        return _problem(400 if isinstance(error, InputError) else 503, str(error))
+
+
+def _problem(code: int, sentence: str) -> JSONResponse:
+    return JSONResponse({"error": " ".join(sentence.split())[:1000]}, status_code=code)

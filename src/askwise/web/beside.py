@@ -1,0 +1,112 @@
+"""A process beside the server: no fork of it, ended by the end of a pipe, begun again if it dies."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from threading import Event, Thread
+from time import monotonic
+from typing import Any, TypeAlias
+
+Message: TypeAlias = dict[str, Any]
+
+_FIRST, _LONGEST = 0.2, 5.0  # seconds before it is begun again, doubled with every death soon after the start
+_SOON = 10.0
+_GRACE = 10.0  # seconds to leave a last model on the disk
+
+
+class Beside:
+    """One Python module that runs for as long as the server does, and what it tells."""
+
+    def __init__(self, module: str, folder: Path, *, told: Callable[[Message], None]) -> None:
+        self.module = module
+        self.deaths = 0
+        self._command = [sys.executable, "-m", module, str(folder)]
+        self._told = told
+        self._process: subprocess.Popen[bytes] | None = None
+        self._over, self._again = Event(), False
+        self._thread = Thread(target=self._watch, name=module, daemon=True)
+
+    @property
+    def running(self) -> bool:
+        """Whether the process is there."""
+        return self._process is not None and self._process.poll() is None
+
+    @property
+    def pid(self) -> int | None:
+        """The number of the process."""
+        return None if self._process is None else self._process.pid
+
+    def start(self) -> None:
+        """Begin, and begin again for as long as `stop` was not called."""
+        self._thread.start()
+
+    def send(self, message: Message) -> None:
+        """Tell the process something; where it is just not there, nothing is lost: it reads the store."""
+        process = self._process
+        if process is None or process.stdin is None:
+            return
+        try:
+            process.stdin.write(json.dumps(message).encode() + b"\n")
+            process.stdin.flush()
+        except (OSError, ValueError):
+            pass  # it has died; the next one reads everything from the store
+
+    def restart(self) -> None:
+        """Have it read the project anew."""
+        self._again = True
+        self._close_pipe()
+
+    def stop(self) -> None:
+        """End it: first by the end of its pipe, so that it can put its work away."""
+        self._over.set()
+        self._close_pipe()
+        process = self._process
+        if process is not None:
+            try:
+                process.wait(_GRACE)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        if self._thread.ident is not None:
+            self._thread.join(_GRACE)
+
+    def _close_pipe(self) -> None:
+        process = self._process
+        if process is not None and process.stdin is not None:
+            with suppress(OSError):
+                process.stdin.close()
+
+    def _watch(self) -> None:
+        pause = _FIRST
+        while not self._over.is_set():
+            began = monotonic()
+            self._run()
+            if self._over.is_set():
+                return
+            if self._again:
+                self._again, pause = False, _FIRST
+                continue
+            self.deaths += 1
+            pause = _FIRST if monotonic() - began > _SOON else min(2 * pause, _LONGEST)
+            self._over.wait(pause)
+
+    def _run(self) -> None:
+        """One life of the process."""
+        process = subprocess.Popen(  # noqa: S603 - our own module under our own interpreter
+            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        self._process = process
+        if self._over.is_set() or self._again:
+            self._close_pipe()
+        assert process.stdout is not None  # noqa: S101 - it was asked for
+        with process.stdout as lines:
+            for line in lines:
+                try:
+                    self._told(json.loads(line))
+                except ValueError:
+                    continue  # killed within a line
+        process.wait()
+        self._close_pipe()

@@ -1,0 +1,59 @@
+"""The other end of `beside`: a process that hears when the server ends, and tells it what it does."""
+
+import json
+import os
+import sys
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event, Lock, Thread
+from typing import Any
+
+from askwise.errors import AskwiseError
+
+_PATIENCE = 8.0  # seconds after the end of the server, whatever it is doing
+
+
+class Line:
+    """The way to the server and from it."""
+
+    def __init__(self) -> None:
+        self._out = os.fdopen(os.dup(1), "wb")
+        os.dup2(2, 1)  # what anybody prints is no message
+        self._lock = Lock()
+        self.over, self.woken = Event(), Event()
+        self.heard: deque[dict[str, Any]] = deque()
+        Thread(target=self._listen, daemon=True).start()
+
+    def tell(self, kind: str, **values: Any) -> None:
+        """One message to the server; if that is gone, so are we."""
+        try:
+            with self._lock:
+                self._out.write(json.dumps({"kind": kind, **values}).encode() + b"\n")
+                self._out.flush()
+        except OSError:
+            self.over.set()
+
+    def _listen(self) -> None:
+        for line in sys.stdin.buffer:
+            try:
+                self.heard.append(json.loads(line))
+            except ValueError:
+                continue
+            self.woken.set()
+        self.over.set()
+        self.woken.set()
+        Event().wait(_PATIENCE)
+        os._exit(0)
+
+
+def main(work: Callable[[Path, Line], None]) -> None:
+    """Do the work until the server ends; a refusal is told in one line."""
+    line = Line()
+    try:
+        work(Path(sys.argv[1]), line)
+    except AskwiseError as error:
+        line.tell("refused", error=" ".join(str(error).split()))
+        sys.exit(2)
+    except KeyboardInterrupt:
+        pass

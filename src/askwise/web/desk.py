@@ -1,0 +1,252 @@
+"""A project as the server has it: its facts, its items under opaque ids, its leases; nothing is computed."""
+
+from collections import deque
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime
+from hashlib import sha256
+from threading import RLock
+from time import monotonic
+
+from askwise.errors import InputError
+from askwise.loop.plan import Plan
+from askwise.project import Project
+from askwise.runs.material import material, read_plan
+from askwise.store import open_store
+from askwise.store.classes import Edited, edited, position
+from askwise.store.contract import Lease
+from askwise.store.facts import Answer, ClassEdit, Planned, Quarantine
+from askwise.store.labels import Label
+from askwise.store.ledger import Ledger
+from askwise.web import models
+from askwise.web.media import Media
+
+LEASE = 600.0
+"""Seconds that a page has a question; asking again prolongs it."""
+MOST_LEASED = 64
+"""Questions that one page may hold: eight, and more where it is to work without the server for a while."""
+VERDICTS: dict[str, models.Verdict] = {
+    "label": "label",
+    "skip": "skip",
+    "cannot_tell": "unclear",
+    "retract": "retract",
+}
+_STORED = {shown: stored for stored, shown in VERDICTS.items()}
+_RECENT = 60.0  # seconds over which the speed of answering is taken
+
+
+def opaque(identity: str) -> str:
+    """An item as the page knows it: the same for ever, and nothing of its file can be read from it."""
+    return sha256(f"item {identity}".encode("utf-8", "surrogateescape")).hexdigest()[:24]
+
+
+class Desk:
+    """What the routes ask for; safe for threads."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.plan: Plan = read_plan(project.plan)
+        known = material(self.plan, folder=project.folder)
+        self.pool, self.encoder = known.pool, known.encoder
+        self.media = Media(self.pool, self.plan)
+        self.store = open_store(project.store, access="answer")
+        self.ledger = Ledger(self.store)
+        self._lock = RLock()
+        self._ids: dict[str, str] = {}
+        self._answers: list[Answer] = []
+        self._given: deque[float] = deque(maxlen=1000)
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self.store.close()
+
+    @property
+    def classes(self) -> Edited:
+        """The classes in use, and what became of the others."""
+        return edited(self.store.facts(ClassEdit))
+
+    def find(self, item: str) -> str:
+        """The id of an item by its opaque one; `KeyError` where there is none."""
+        with self._lock:
+            if item not in self._ids and len(self._ids) != self.store.count():
+                self._ids = {opaque(name): name for name in self.store.ids()}
+            return self._ids[item]
+
+    def name(self, identity: str) -> str:
+        """What a person calls an item."""
+        return self.pool.name(identity) if identity in self.pool else identity
+
+    def counts(self) -> models.Counts:
+        """Where the items stand; the numbers sum up."""
+        with self._lock:
+            ledger = self.ledger.refresh()
+            places = ledger.places()
+            unclear = sum(why == "cannot_tell" for why in list(ledger.skipped.values()))
+            items = self.store.count()
+        known = places.open + places.labelled + places.skipped + places.quarantined
+        return models.Counts(
+            items=items,
+            labelled=places.labelled,
+            open=places.open,
+            skipped=places.skipped - unclear,
+            unclear=unclear,
+            quarantined=places.quarantined,
+            unlabelled=items - known,
+        )
+
+    def questions(
+        self, annotator: str, count: int, keep: Collection[str] | None
+    ) -> list[models.QuestionShown]:
+        """So many questions for one annotator: those held already, then the best that are free.
+
+        With `keep` the others that are held are given back if something newer has been asked since.
+        """
+        with self._lock:
+            now = datetime.now(UTC).timestamp()
+            held = [lease for lease in self.store.leases() if lease.annotator == annotator]
+            newest = max((one.revision for one in self.ledger.refresh().open.values()), default=0)
+            kept = []
+            for lease in held:
+                asked = lease.question
+                if keep is not None and asked.question not in keep and asked.revision < newest:
+                    self.store.release(lease)
+                elif lease.until - now < LEASE / 2:
+                    kept += [renewed] if (renewed := self.store.renew(lease, seconds=LEASE)) else []
+                else:
+                    kept.append(lease)
+            while len(kept) < min(count, MOST_LEASED):
+                lease_ = self.store.lease(annotator, seconds=LEASE, newest=True)
+                if lease_ is None:
+                    break
+                kept.append(lease_)
+        return [shown for lease in kept if (shown := self._shown(lease)) is not None]
+
+    def _shown(self, lease: Lease) -> models.QuestionShown | None:
+        identity, kind = lease.question.id, self.media.kind
+        if identity not in self.pool:
+            return None
+        return models.QuestionShown(
+            question=lease.question.question,
+            item=opaque(identity),
+            name=self.name(identity),
+            kind=kind,
+            text=self.media.text(identity) if kind == "text" else None,
+            row=self.media.row(identity) if kind == "row" else None,
+            lease_until=datetime.fromtimestamp(lease.until, UTC).isoformat(),
+        )
+
+    def answer(self, annotator: str, given: Sequence[models.AnswerGiven]) -> models.AnswersKept:
+        """What is on the disk when this returns, and what was refused."""
+        refused: list[models.Refused] = []
+        good: list[Answer] = []
+        names = self.classes
+        with self._lock:
+            self.ledger.refresh()
+            for one in given:
+                try:
+                    good.append(self._answer(annotator, one, names))
+                except (InputError, KeyError) as error:
+                    why = "there is no such item" if isinstance(error, KeyError) else str(error)
+                    refused.append(models.Refused(key=one.key, error=why))
+            stored = self.store.answer(good) if good else []
+            self._given.extend([monotonic()] * sum(one.verdict == "label" for one in good))
+        kept = [models.Kept(key=one.key, revision=one.revision) for one in stored]
+        return models.AnswersKept(answers=kept, refused=refused)
+
+    def _answer(self, annotator: str, one: models.AnswerGiven, classes: Edited) -> Answer:
+        identity = self.find(one.item)
+        if one.question and not self.ledger.has(identity, one.question):
+            raise InputError("this item was not asked by that question")
+        if one.verdict != "label" and one.value is not None:
+            raise InputError(f"the verdict {one.verdict!r} has no value")
+        return Answer(
+            id=identity,
+            key=one.key,
+            verdict=_STORED[one.verdict],
+            label=self._label(one, classes) if one.verdict == "label" else None,
+            question=one.question or self._question(identity, annotator, one.key),
+            annotator=annotator,
+            view=one.view,
+            assisted=one.assisted,
+            seconds=one.shown_ms / 1000,
+            note=one.note or "",
+        )
+
+    def _question(self, identity: str, annotator: str, key: str) -> str:
+        """The question that an answer from the history is for: the last one, or that of the same answer."""
+        for past in self.ledger.history(identity):
+            if (past.annotator, past.key) == (annotator, key):
+                return past.question
+        return self.ledger.asked(identity)
+
+    def _label(self, one: models.AnswerGiven, classes: Edited) -> Label:
+        """The label that a value names."""
+        active = classes.active()
+        names = [classes.names[number] for number in active]
+        if not isinstance(one.value, str):
+            raise InputError(f"a label is the name of a class, not {one.value!r}")
+        return active[position(one.value, names, what="the label")]
+
+    def shown_label(self, label: Label | None, classes: Edited) -> str | None:
+        """The name of a class as a page shows it."""
+        return classes.names[label] if isinstance(label, int) else None
+
+    def answers(self) -> list[Answer]:
+        """Every answer so far, oldest first."""
+        with self._lock:
+            since = self._answers[-1].revision if self._answers else 0
+            self._answers += self.store.facts(Answer, since=since)
+            return self._answers
+
+    def history(
+        self, *, text: str, name: str | None, before: int | None, count: int
+    ) -> tuple[list[models.AnswerShown], bool]:
+        """Answers newest first that hold a text and name a class, and whether there are older ones."""
+        classes, found = self.classes, list[Answer]()
+        wanted = text.casefold()
+        for one in reversed(self.answers()):
+            if before is not None and one.revision >= before:
+                continue
+            if name is not None and self.shown_label(one.label, classes) != name:
+                continue
+            if wanted and wanted not in f"{self.name(one.id)}\n{one.note}\n{one.annotator}".casefold():
+                continue
+            found.append(one)
+            if len(found) > count and found[-1].revision != found[-2].revision:
+                break  # answers of one revision stay together, since the next page begins below it
+        more = len(found) > count and found[-1].revision != found[count - 1].revision
+        some = found[:-1] if more else found
+        times = self.store.times({one.revision for one in some})
+        return [self._past(one, classes, times) for one in some], more
+
+    def _past(self, one: Answer, classes: Edited, times: dict[int, str]) -> models.AnswerShown:
+        return models.AnswerShown(
+            revision=one.revision,
+            item=opaque(one.id),
+            name=self.name(one.id),
+            verdict=VERDICTS[one.verdict],
+            value=self.shown_label(one.label, classes),
+            annotator=one.annotator,
+            at=times.get(one.revision),
+            assisted=one.assisted,
+            note=one.note or None,
+        )
+
+    def per_minute(self) -> float | None:
+        """How many labels this server took in the last minute; none before the second."""
+        with self._lock:
+            recent = [at for at in self._given if at > monotonic() - _RECENT]
+        if len(recent) < 2:
+            return None
+        return 60 * (len(recent) - 1) / max(recent[-1] - recent[0], 1.0)
+
+    def bar(self, reasons: dict[str, str]) -> None:
+        """Take items that cannot be read out of the pool."""
+        new = {name: why for name, why in reasons.items() if name not in self.ledger.quarantined}
+        self.store.append([Quarantine(id=name, reason=why) for name, why in new.items()])
+
+    def planned(self) -> Plan:
+        """The plan that the trainer follows, by the facts."""
+        from askwise.loop.plan import make
+
+        facts = self.store.facts(Planned)
+        return make(facts[-1].plan) if facts else self.plan

@@ -1,0 +1,33 @@
+"""The process that turns items into features, in an order that makes every beginning a fair sample."""
+
+from pathlib import Path
+
+from askwise.loop.featured import feature_pool, head_of
+from askwise.pool import encode_ahead
+from askwise.project import open_project
+from askwise.runs.build import whole_network
+from askwise.runs.material import material, read_plan
+from askwise.store import open_store
+from askwise.web.child import Line, main
+
+
+def encode(folder: Path, line: Line) -> None:
+    """Compute the features that are missing, and stay until the server ends."""
+    project = open_project(folder)
+    plan = read_plan(project.plan)
+    known = material(plan, folder=project.folder)
+    network = whole_network(plan, known, folder=project.folder)
+    head = head_of(network, known.pool.like(), plan)
+    if head is not None:
+        store = open_store(project.store, access="read")
+        for step in encode_ahead(feature_pool(head, known.pool, store), seed=plan.seed):
+            line.tell("encoding", done=step.encoded, of=step.total, bad=step.quarantined)
+            if line.over.is_set():
+                return
+        store.close()
+    line.tell("encoded", of=len(known.pool))
+    line.over.wait()
+
+
+if __name__ == "__main__":
+    main(encode)

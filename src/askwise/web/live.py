@@ -1,0 +1,143 @@
+"""The two processes beside the server, and the last word of each."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Condition
+from time import monotonic
+from typing import Any
+
+from askwise.web.beside import Beside, Message
+from askwise.web.models import Encoding
+
+_REMEMBERED = 2_000  # items whose guess is kept for a page that wants to know why
+_LISTED = 48
+
+
+@dataclass(frozen=True)
+class Guessed:
+    """What the trainer said about an item."""
+
+    id: str
+    probabilities: list[float]
+    total: float
+    epistemic: float
+    aleatoric: float
+    neighbours: list[str]
+
+
+class Live:
+    """A trainer and an encoder that live as long as the server, and what they have told; safe for threads."""
+
+    def __init__(self, folder: Path, *, encodes: bool, bar: Callable[[dict[str, str]], None]) -> None:
+        self.trainer = Beside("askwise.web.trainer", folder, told=self._trained)
+        self.encoder = Beside("askwise.web.encoder", folder, told=self._encoded) if encodes else None
+        self._bar = bar
+        self._heard = Condition()
+        self._guesses: OrderedDict[str, Guessed] = OrderedDict()
+        self._last: list[str] = []
+        self._answered: set[str] = set()
+        self._ready = 0
+        self._encoding: tuple[int, int] | None = None
+        self._began: tuple[float, int] | None = None
+        self.seen = 0
+        """The revision up to which the last model has seen the answers."""
+        self.refused: str | None = None
+        """Why the trainer could not work, in its own words."""
+        self.turns = 0
+        """Counts what has been heard, for whoever waits for news."""
+
+    def start(self) -> None:
+        """Begin both."""
+        self.trainer.start()
+        if self.encoder is not None:
+            self.encoder.start()
+
+    def stop(self) -> None:
+        """End both."""
+        for process in (self.encoder, self.trainer):
+            if process is not None:
+                process.stop()
+
+    def wake(self) -> None:
+        """Something was answered."""
+        self.trainer.send({})
+
+    def guess(self, identity: str, *, patience: float = 0.0) -> Guessed | None:
+        """What the last model thinks of an item; the trainer is asked where it has not said so yet."""
+        with self._heard:
+            if identity not in self._guesses and patience and self.trainer.running:
+                self._answered.discard(identity)
+                self.trainer.send({"why": [identity]})
+                self._heard.wait_for(
+                    lambda: identity in self._guesses or identity in self._answered, timeout=patience
+                )
+            return self._guesses.get(identity)
+
+    def unsure(self, count: int) -> list[Guessed]:
+        """The items that were asked last, the most uncertain first."""
+        with self._heard:
+            known = [self._guesses[name] for name in self._last if name in self._guesses]
+        return sorted(known, key=lambda one: -one.total)[:count]
+
+    @property
+    def running(self) -> bool:
+        """Whether the trainer is at work; while it begins it is not."""
+        return self.trainer.running and self._ready == self.trainer.pid
+
+    def encoding(self) -> Encoding | None:
+        """How far the encoder is; none when it is done, or where there is none."""
+        with self._heard:
+            if self.encoder is None or self._encoding is None:
+                return None
+            done, of = self._encoding
+            if done >= of:
+                return None
+            left = None
+            if self._began is not None and done > self._began[1]:
+                left = (of - done) * (monotonic() - self._began[0]) / (done - self._began[1])
+        return Encoding(done=done, of=of, seconds_left=None if left is None else round(left, 1))
+
+    def _trained(self, message: Message) -> None:
+        with self._heard:
+            self.turns += 1
+            match message:
+                case {"kind": "ready"}:
+                    self._ready, self.refused = self.trainer.pid or 0, None
+                case {"kind": "round", "seen": int(seen)}:
+                    self.seen = seen
+                case {"kind": "guesses", "guesses": list(found)}:
+                    self._take(found)
+                case {"kind": "answered", "why": list(names)}:
+                    self._answered.update(names)
+                case {"kind": "refused", "error": str(why)}:
+                    self.refused = why
+                case {"kind": "waiting"}:
+                    self.turns -= 1  # nothing new
+            self._heard.notify_all()
+
+    def _take(self, found: list[dict[str, Any]]) -> None:
+        for one in found:
+            self._guesses[one["id"]] = Guessed(**one)
+            self._guesses.move_to_end(one["id"])
+        while len(self._guesses) > _REMEMBERED:
+            self._guesses.popitem(last=False)
+        if len(found) > 1:
+            self._last = [one["id"] for one in found][:_LISTED]
+
+    def _encoded(self, message: Message) -> None:
+        bad: dict[str, str] = {}
+        with self._heard:
+            self.turns += 1
+            match message:
+                case {"kind": "encoding", "done": int(done), "of": int(of), "bad": dict(bad)}:
+                    self._encoding = (done, of)
+                    self._began = self._began or (monotonic(), done)
+                case {"kind": "encoded", "of": int(of)}:
+                    self._encoding = (of, of)
+                case {"kind": "refused", "error": str(why)}:
+                    self.refused = why
+            self._heard.notify_all()
+        if bad:
+            self._bar(bad)

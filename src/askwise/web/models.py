@@ -1,0 +1,266 @@
+"""What goes over the wire, each as a record that is checked; the page and OpenAPI know no other words."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+Kind = Literal["image", "text", "row"]
+Model = Literal["encoding", "cold", "learning", "steady"]
+Verdict = Literal["label", "skip", "unclear", "retract"]
+Short = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+Opaque = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{24}$")]
+"""An item as the page knows it: it says nothing of the item's file."""
+
+MOST_ANSWERS, MOST_NOTE, MOST_TAGS = 500, 2000, 1000
+
+
+class Given(BaseModel):
+    """What a page sends; a field that is not known is refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Problem(BaseModel):
+    """What went wrong, in one sentence."""
+
+    error: str
+
+
+class ClassShown(BaseModel):
+    """A class with its key."""
+
+    name: str
+    key: str | None
+    parent: str | None = None
+    retired: bool = False
+
+
+class Counts(BaseModel):
+    """Items, and where they stand; the last six sum up to the first."""
+
+    items: int
+    labelled: int
+    open: int
+    skipped: int
+    unclear: int
+    quarantined: int
+    unlabelled: int
+
+
+class ProjectShown(BaseModel):
+    """What is labelled, and by whom."""
+
+    name: str
+    task: Literal["classification", "multilabel", "regression"]
+    kind: Kind
+    classes: list[ClassShown]
+    counts: Counts
+    encoder: str | None
+    revision: int
+    annotator: str
+
+
+class QuestionShown(BaseModel):
+    """An item that this annotator is asked about, for a while."""
+
+    question: str
+    item: Opaque
+    name: str
+    kind: Kind
+    text: str | None = None
+    row: list[tuple[str, str]] | None = None
+    lease_until: str
+
+
+class Questions(BaseModel):
+    """Questions, best first; without any, why."""
+
+    questions: list[QuestionShown]
+    reason: str | None = None
+
+
+class AnswerGiven(Given):
+    """One answer as the page sends it; `key` names the act, so that it is stored once however often sent."""
+
+    key: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{8,64}$")]
+    question: Annotated[str, StringConstraints(max_length=100)] | None = None
+    item: Opaque
+    verdict: Verdict
+    value: (
+        Short
+        | Annotated[float, Field(strict=True, allow_inf_nan=False)]
+        | Annotated[list[Short], Field(max_length=MOST_TAGS)]
+        | None
+    ) = None
+    view: Literal["ask", "history"] = "ask"
+    assisted: bool = False
+    shown_ms: Annotated[int, Field(ge=0, le=10**9)] = 0
+    note: Annotated[str, StringConstraints(max_length=MOST_NOTE)] | None = None
+
+
+AnswersGiven = Annotated[list[AnswerGiven], Field(max_length=MOST_ANSWERS)]
+
+
+class Kept(BaseModel):
+    """An answer that is on the disk, and under which revision."""
+
+    key: str
+    revision: int
+
+
+class Refused(BaseModel):
+    """An answer that cannot be stored, and why; sending it again does not help."""
+
+    key: str
+    error: str
+
+
+class AnswersKept(BaseModel):
+    """Every answer that was sent is in one of the two lists."""
+
+    answers: list[Kept]
+    refused: list[Refused]
+
+
+class Text(BaseModel):
+    """The whole text of an item."""
+
+    text: str
+
+
+class Probability(BaseModel):
+    """A class and how probable the model finds it."""
+
+    name: str
+    p: float
+
+
+class Uncertainty(BaseModel):
+    """How unsure the model is, in nats, and from what: too few labels, or an item that is unclear."""
+
+    total: float
+    epistemic: float
+    aleatoric: float
+
+
+class Neighbour(BaseModel):
+    """A labelled item that looks alike to the model."""
+
+    item: Opaque
+    name: str
+    label: str
+
+
+class Why(BaseModel):
+    """What the model would guess of an item, and by which labelled ones."""
+
+    guess: str
+    probabilities: list[Probability]
+    uncertainty: Uncertainty
+    neighbours: list[Neighbour]
+
+
+class AnswerShown(BaseModel):
+    """One answer of the past."""
+
+    revision: int
+    item: Opaque
+    name: str
+    verdict: Verdict
+    value: str | float | list[str] | None
+    annotator: str
+    at: str | None
+    assisted: bool
+    note: str | None
+
+
+class History(BaseModel):
+    """Answers, newest first, and whether there are older ones."""
+
+    answers: list[AnswerShown]
+    more: bool
+
+
+class ClassEditGiven(Given):
+    """A change of the classes, by somebody who has seen them at `revision`."""
+
+    edit: Literal["add", "rename", "retire", "merge"]
+    name: Short
+    to: Short | None = None
+    revision: Annotated[int, Field(ge=0, le=2**53)]
+
+
+class Classes(BaseModel):
+    """The classes after a change."""
+
+    revision: int
+    classes: list[ClassShown]
+
+
+class UnsureItem(BaseModel):
+    """An item the model is unsure about."""
+
+    item: Opaque
+    name: str
+    guess: str
+    uncertainty: float
+
+
+class Unsure(BaseModel):
+    """Items the model is unsure about, the most uncertain first."""
+
+    items: list[UnsureItem]
+
+
+class Balance(BaseModel):
+    """A class and how many labels it has."""
+
+    name: str
+    count: int
+
+
+class Point(BaseModel):
+    """Accuracy after so many labels."""
+
+    labels: int
+    accuracy: float | None
+
+
+class Accuracy(BaseModel):
+    """Accuracy with the band that holds at every look, and the test answers behind it."""
+
+    value: float
+    low: float
+    high: float
+    tests: int
+
+
+class Encoding(BaseModel):
+    """How many items have features, and how long the others take."""
+
+    done: int
+    of: int
+    seconds_left: float | None
+
+
+class Speed(BaseModel):
+    """How fast this page answers."""
+
+    per_minute: float
+
+
+class Status(BaseModel):
+    """How the project stands, and what to do next."""
+
+    labels: int
+    balance: list[Balance]
+    seen: int
+    given: int
+    curve: list[Point]
+    accuracy: Accuracy | None
+    encoding: Encoding | None
+    speed: Speed | None
+    model: Model
+    trainer: Literal["running", "restarting"]
+    next: str
+    revision: int

@@ -1,0 +1,98 @@
+"""`askwise label`: the server on this machine, with a link that carries the token."""
+
+import secrets
+import socket
+import webbrowser
+from collections.abc import Callable
+from ipaddress import ip_address
+from threading import Timer
+
+import uvicorn
+
+from askwise.errors import InputError
+from askwise.project import Project
+from askwise.web.app import make_app
+from askwise.web.desk import Desk
+from askwise.web.live import Live
+
+_PORTS = range(8765, 8785)
+
+
+def serve(
+    project: Project,
+    *,
+    host: str = "127.0.0.1",
+    port: int | None = None,
+    people: dict[str, str] | None = None,
+    annotator: str = "me",
+    browser: bool = True,
+    say: Callable[[str], None] = print,
+) -> None:
+    """Serve the page until it is interrupted; on other hosts than this machine `people` have their tokens."""
+    if not _is_here(host) and not people:
+        raise InputError(
+            f"the page is for this machine alone, and {host} is open to others; give everybody a token "
+            "with --person NAME, and put a server with TLS in front (for example: caddy reverse-proxy "
+            f"--from your.domain --to 127.0.0.1:{port or _PORTS[0]}), since tokens travel with every request"
+        )
+    tokens = people or {secrets.token_urlsafe(32): annotator}
+    listener = _listener(host, port)
+    number = listener.getsockname()[1]
+    desk = Desk(project)
+    live = Live(project.folder, encodes=desk.encoder is not None, bar=desk.bar)
+    app = make_app(desk, live, people=tokens, hosts=hosts(host, number))
+    shown = f"[{host}]" if ":" in host else host
+    for token, name in tokens.items():
+        link = f"http://{shown}:{number}/#{token}"
+        say(f"{project.name}: {link}" if len(tokens) == 1 else f"{name}: {link}")
+        if browser and _is_here(host):
+            Timer(1.0, webbrowser.open, [link]).start()
+            browser = False
+    say("Stop with Ctrl+C; every answer is on the disk.")
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        ws="none",
+        timeout_graceful_shutdown=2,
+        limit_concurrency=256,
+        h11_max_incomplete_event_size=64 * 1024,
+    )
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+def hosts(host: str, port: int) -> frozenset[str]:
+    """What the header Host may say: a name that resolves here, but is another, is refused."""
+    names = {host, "127.0.0.1", "localhost", "[::1]"} if _is_here(host) else {host}
+    shown = {f"[{name}]" if ":" in name and not name.startswith("[") else name for name in names}
+    return frozenset({f"{name}:{port}" for name in shown} | (shown if port == 80 else set()))
+
+
+def _is_here(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _listener(host: str, port: int | None) -> socket.socket:
+    """A socket that listens, on the wanted port or the first that is free."""
+    kind = socket.AF_INET6 if ":" in host else socket.AF_INET
+    for number in _PORTS if port is None else [port]:
+        found = socket.socket(kind, socket.SOCK_STREAM)
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            found.bind((host, number))
+        except OSError as error:
+            found.close()
+            if port is not None:
+                raise InputError(
+                    f"port {port} of {host} cannot be used ({error.strerror}); choose another with --port"
+                ) from error
+            continue
+        found.listen(128)
+        return found
+    raise InputError(f"no port from {_PORTS[0]} to {_PORTS[-1]} is free; choose one with --port")

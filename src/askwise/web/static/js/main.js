@@ -1,0 +1,190 @@
+/** Starts the page: who may see it, what is asked, and where everything is shown. */
+
+import { get, listen, pause, Refused } from "./api.js";
+import { Ask } from "./ask.js";
+import { at, fill, icon, make } from "./dom.js";
+import { History } from "./history.js";
+import { Items } from "./items.js";
+import { Keys, read, write } from "./keys.js";
+import { Outbox } from "./outbox.js";
+import { Panel } from "./panel.js";
+import { Questions } from "./questions.js";
+import { Session } from "./session.js";
+import { answers } from "./words.js";
+
+start();
+
+async function start() {
+  themes();
+  const project = await firstCall();
+  if (project) run(project, await Outbox.open(`askwise ${project.name} ${project.annotator}`));
+}
+
+function run(project, outbox) {
+  const items = new Items(project.kind);
+  const keys = new Keys(project);
+  const questions = new Questions(items, outbox);
+  const session = new Session(questions, outbox);
+  const recent = `askwise recent ${project.name}`;
+  session.recent = [read(recent).names].flat().filter(Boolean);
+  let cameFrom = "ask";
+
+  const page = {
+    project, outbox, items, keys, questions, session, status: null,
+    classesChanged() {
+      keys.classes(project.classes);
+      history.classes(project.classes);
+      ask.rebuild();
+    },
+    async refresh() {
+      const fresh = await get("/api/project");
+      const changed = JSON.stringify(fresh.classes) !== JSON.stringify(project.classes);
+      Object.assign(project, fresh);
+      if (changed) page.classesChanged();
+      if (!session.shown) ask.hint();
+    },
+    leave() {
+      session.home();
+      goto(cameFrom);
+    },
+  };
+  const openItem = (entry, from) => {
+    cameFrom = from;
+    goto("ask");
+    session.open(entry);
+  };
+  const history = new History(at("history"), items, {
+    correct: (answer) => openItem({ ...answer, question: null, given: answer.verdict === "retract" ? null : answer }, "history"),
+  });
+  const panel = new Panel(at("panel"), project, items, {
+    open: (item) => openItem({ ...item, question: null, given: session.done.find((entry) => entry.item === item.item)?.given ?? null }, document.body.dataset.view),
+    stock: (count, tell) => questions.stock(count, tell),
+  });
+  const ask = new Ask(page);
+
+  document.title = `${project.name} – askwise`;
+  fill(at("project"), project.name);
+  history.classes(project.classes);
+  fill(at("keys"), icon("keys"));
+  at("keys").addEventListener("click", () => ask.act("help"));
+  for (const tab of document.querySelectorAll("[data-goto]")) {
+    tab.addEventListener("click", () => {
+      if (session.visitor) session.home();
+      cameFrom = "ask";
+      goto(tab.dataset.goto);
+    });
+  }
+  document.addEventListener("goto", ({ detail }) => detail === "history" && history.show());
+  session.addEventListener("answer", ({ detail }) => {
+    write(recent, { names: session.recent });
+    if (detail.before && cameFrom === "history" && !session.visitor) {
+      cameFrom = "ask";
+      goto("history");
+    }
+  });
+
+  const news = (status) => {
+    const before = page.status;
+    page.status = status;
+    panel.show(status);
+    ask.hint();
+    if (!before || before.model !== status.model || !session.shown) questions.refill({ force: !session.shown });
+    const named = project.classes.filter((one) => !one.retired).map((one) => one.name);
+    const counted = new Set(status.balance.map((one) => one.name));
+    const edited = counted.size > 0 && (named.length !== counted.size || named.some((name) => !counted.has(name)));
+    if (edited || (before?.revision !== status.revision && !session.shown)) refreshSoon();
+  };
+  let soon = null;
+  const refreshSoon = () => {
+    soon ??= setTimeout(() => {
+      soon = null;
+      page.refresh().catch(() => {});
+    }, 1000);
+  };
+
+  outbox.addEventListener("change", () => saved(outbox, () => session.shown || ask.hint()));
+  outbox.addEventListener("stored", () => document.body.dataset.view === "history" && history.show());
+  document.addEventListener("visibilitychange", () => document.hidden || questions.refill({ force: true })); // renews the leases
+  addEventListener("beforeunload", (event) => outbox.state.full && event.preventDefault()); // these are nowhere else
+  setInterval(() => session.shown || questions.refill({ force: true }), 2500);
+  saved(outbox);
+  ask.show();
+  questions.refill({ force: true });
+  get("/api/history?n=50").then(({ answers: told }) => {
+    session.remember(told.filter((answer) => answer.annotator === project.annotator && !session.done.some((entry) => entry.item === answer.item)));
+    ask.show();
+  }).catch(() => {});
+  listen(news, (good, error) => {
+    outbox.link(good, error);
+    if (good) outbox.flush();
+  });
+}
+
+/** Asks for the project until the server answers; a link that is not valid ends here. */
+async function firstCall() {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await get("/api/project");
+    } catch (error) {
+      const invalid = error instanceof Refused;
+      words(invalid ? "This link is not valid" : "The server is away", invalid ? "Open the link that askwise label prints; it carries the key to this project." : "Start it with askwise label. This page goes on by itself.");
+      at("saved").dataset.mode = "offline";
+      fill(at("saved-words"), invalid ? "No access" : "Offline");
+      if (invalid) return null;
+      await pause(Math.min(3000, 300 * 2 ** tries));
+    }
+  }
+}
+
+function words(title, line) {
+  document.body.classList.add("nothing");
+  at("stage").dataset.kind = "words";
+  fill(at("stage"), make("div", { class: "empty" }, make("h2", {}, title), make("p", {}, line)));
+}
+
+function goto(view) {
+  if (document.body.dataset.view !== view) {
+    document.body.dataset.view = view;
+    for (const tab of document.querySelectorAll("[data-goto]")) {
+      if (tab.dataset.goto === view) tab.setAttribute("aria-current", "page");
+      else tab.removeAttribute("aria-current");
+    }
+    at("history").hidden = view !== "history";
+    at("ask").hidden = view === "history";
+  }
+  document.dispatchEvent(new CustomEvent("goto", { detail: view }));
+}
+
+/** The dot and what must be said about answers that are not stored. */
+function saved(outbox, after = () => {}) {
+  const { mode, waiting, full, refused, invalid } = outbox.state;
+  at("saved").dataset.mode = mode;
+  fill(at("saved-words"), mode === "saved" ? "Saved" : mode === "saving" ? `Saving ${waiting}` : waiting ? `Offline, ${answers(waiting)}` : "Offline");
+  const notices = [];
+  if (full) notices.push(make("p", { class: "notice" }, `This browser's storage is full: ${answers(waiting)} in this tab only. Keep it open until the dot says saved.`));
+  if (invalid) notices.push(make("p", { class: "notice" }, "This link is no longer valid. Open the link that askwise label prints; your answers are kept."));
+  if (refused.length) {
+    notices.push(make(
+      "p", { class: "notice" }, `${refused.length === 1 ? "An answer was" : `${refused.length} answers were`} refused: ${refused[0].reason} `,
+      make("button", { type: "button", class: "plain small", onclick: () => outbox.settle(true) }, "Send again"), " ",
+      make("button", { type: "button", class: "plain small", onclick: () => outbox.settle(false) }, "Discard"),
+    ));
+  }
+  const text = notices.map((notice) => notice.textContent).join("");
+  if (at("notices").textContent !== text) fill(at("notices"), ...notices);
+  after();
+}
+
+function themes() {
+  fill(at("theme"), icon("theme"));
+  at("theme").addEventListener("click", () => {
+    const root = document.documentElement;
+    const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    root.dataset.theme = dark ? "light" : "dark";
+    try {
+      localStorage.setItem("askwise theme", root.dataset.theme);
+    } catch {
+      // It lasts until the page is closed.
+    }
+  });
+}

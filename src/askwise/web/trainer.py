@@ -1,0 +1,63 @@
+"""The process that learns: it follows the answers, fits, ranks, asks, and tells the server what it thinks."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+from askwise.loop.live import Guess, Live
+from askwise.project import open_project
+from askwise.runs.build import learner
+from askwise.runs.material import material, read_plan
+from askwise.store.facts import Round
+from askwise.web.child import Line, main
+
+_LOOK = 1.0  # seconds between two looks at the store, for answers that came from elsewhere
+
+
+def train(folder: Path, line: Line) -> None:
+    """Step after step, until the server ends."""
+    project = open_project(folder)
+    plan = read_plan(project.plan)
+    known = material(plan, folder=project.folder)
+    with learner(plan, known, store=project.store, folder=project.folder) as ours:
+        live = ours.live()
+        _tell_round(line, ours.rounds()[-1:])
+        _tell_guesses(line, live.guesses(question.id for question in live.open()))
+        line.tell("ready")
+        while not line.over.is_set():
+            line.woken.clear()
+            turn = live.step()
+            if turn is not None:
+                if turn.fitted is not None:
+                    _tell_round(line, [turn.fitted])
+                _tell_guesses(line, live.guesses(question.id for question in turn.asked))
+                line.tell("turn", asked=len(turn.asked), seconds=turn.seconds)
+            _tell_wanted(line, live)
+            line.tell("waiting", encoded=live.encoded())
+            if turn is None and not line.heard:
+                line.woken.wait(_LOOK)
+        live.keep()
+
+
+def _tell_round(line: Line, rounds: list[Round]) -> None:
+    for one in rounds:
+        line.tell("round", number=one.number, seen=one.seen, labels=one.labels)
+
+
+def _tell_guesses(line: Line, guesses: list[Guess]) -> None:
+    if guesses:
+        line.tell("guesses", guesses=[asdict(guess) for guess in guesses])
+
+
+def _tell_wanted(line: Line, live: Live) -> None:
+    """Answer what the server has asked for meanwhile."""
+    wanted: list[str] = []
+    while line.heard:
+        wanted += line.heard.popleft().get("why", ())
+    if wanted:
+        found = live.guesses(wanted)
+        _tell_guesses(line, found)
+        line.tell("answered", why=wanted)
+
+
+if __name__ == "__main__":
+    main(train)
