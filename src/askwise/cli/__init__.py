@@ -6,7 +6,20 @@ from typing import Annotated
 
 import typer
 
-from askwise.cli import compare, data, demo, doctor, encoders, new, plan, report, run, status, store
+from askwise.cli import (
+    compare,
+    data,
+    demo,
+    doctor,
+    encoders,
+    new,
+    plan,
+    report,
+    reproduce,
+    run,
+    status,
+    store,
+)
 from askwise.errors import AskwiseError
 
 app = typer.Typer(
@@ -23,6 +36,7 @@ app.command()(run.run)
 app.command()(status.status)
 app.command()(report.report)
 app.command()(compare.compare)
+app.command()(reproduce.reproduce)
 app.add_typer(data.app, name="data")
 app.add_typer(plan.app, name="plan")
 app.command()(encoders.encoders)
