@@ -38,8 +38,9 @@ def reproduce(
 ) -> None:
     """A paper's tables, theirs beside ours.
 
-    And which of its claims hold. Without --quick or --seeds nothing is run: the tables are those of the runs that are there. Runs are
-    appended to DIR/PAPER/runs.jsonl; interrupted, the same command goes on, and what is done stays done.
+    And which of its claims hold. Without --quick or --seeds nothing is run: the tables are those of the
+    runs that are there. Runs are appended to DIR/PAPER/runs.jsonl; interrupted, the same command goes on,
+    and what is done stays done.
     """
     from askwise import papers
 

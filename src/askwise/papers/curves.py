@@ -34,10 +34,12 @@ def run_on(settings: Mapping[str, Any], seed: int, place: Place, known: Material
     with learner(plan, known, store=place.scratch / "run.db") as ours:
         ours.run(oracle=oracle(SIMULATED, plan, known))
         rounds = [(one.labels, one.metrics["test"]) for one in ours.rounds()]
+        kept = sum(tensor.numel() for tensor in ours.fitted.tensors().values())
     return {
         "labels": [labels for labels, _ in rounds],
         **{name: [found[name] for _, found in rounds] for name in ("accuracy", "nll")},
         "validation": plan.validation.count,
+        "parameters": kept,
     }
 
 
@@ -148,6 +150,13 @@ class Number:
             return mean_and_error(values, self.write) if values else "–"
 
         return Column(key=self.key, title=self.title, ours=cell, theirs=self.theirs)
+
+
+def cpu_column() -> Column:
+    """CPU seconds of a run: mean over the seeds."""
+    return Column(
+        key="cpu", title="CPU s a run", ours=lambda rows: f"{fmean(row.cpu_seconds for row in rows):.0f}"
+    )
 
 
 def value_of(key: str, *, factor: float = 1.0) -> Measure:
