@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from askwise.compare import journal
+from askwise.runs import journal
 from jobs.experiment import Experiment, Key, Row, canonical, digest
 
 _FIELDS = {field.name for field in fields(Row)}
@@ -28,7 +28,7 @@ class Ledger:
     def __init__(self, experiment: Experiment, home: Home) -> None:
         self.experiment = experiment
         self.results = home.results
-        self.path = home.results / f"{experiment.name}.jsonl"
+        self.path = home.results / (experiment.file or f"{experiment.name}.jsonl")
         self._scratch = home.scratch / experiment.name
         self._wanted = {_job(key, experiment.protocol(key)): key for key in experiment.jobs}
         if len(self._wanted) != len(experiment.jobs):

@@ -1,7 +1,5 @@
 """The queue: the first job of the first experiment that is not done and that nobody else does."""
 
-import os
-import platform
 import sys
 import time
 import traceback
@@ -9,10 +7,10 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from datetime import UTC, datetime
 
-import torch
 from provenance import code, commit
 
 from askwise.errors import AskwiseError
+from askwise.runs.rows import machine
 from jobs.experiment import Experiment, Key, Row, plain
 from jobs.ledger import Claim, Home, Ledger
 
@@ -81,7 +79,7 @@ class Queue:
         experiment, name = ledger.experiment, f"{ledger.experiment.name} {_words(key)}"
         self._tried.add((ledger.path.name, repr(key)))
         started, wall, cpu = datetime.now(UTC), time.perf_counter(), time.process_time()
-        conditions = _conditions()
+        conditions = machine()
         try:
             values = experiment.run(key, ledger.scratch(key, self._commit))
             seconds, cpu_seconds = time.perf_counter() - wall, time.process_time() - cpu
@@ -144,14 +142,3 @@ def listing(ledgers: Sequence[Ledger]) -> list[str]:
 
 def _words(key: Key) -> str:
     return " ".join(f"{name}={value}" for name, value in key.items())
-
-
-def _conditions() -> dict[str, object]:
-    return {
-        "torch": torch.__version__,
-        "threads": torch.get_num_threads(),
-        "python": platform.python_version(),
-        "cpu": torch.backends.cpu.get_cpu_capability(),
-        "cores": os.cpu_count(),
-        "load": round(os.getloadavg()[0], 2),
-    }

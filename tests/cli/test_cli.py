@@ -7,7 +7,19 @@ from tiny_plan import write_plan
 
 import askwise as aw
 
-COMMANDS = ["demo", "new", "run", "status", "report", "compare", "data", "plan", "doctor", "encoders"]
+COMMANDS = [
+    "demo",
+    "new",
+    "run",
+    "status",
+    "report",
+    "compare",
+    "reproduce",
+    "data",
+    "plan",
+    "doctor",
+    "encoders",
+]
 
 
 def test_help_names_every_command_and_loads_no_torch():

@@ -54,6 +54,7 @@ EVERY = {
     ),
     "espcn": Small(images(2, 5, 6), (2, 15, 18), {"channels": 2, "dropout": 0.3}),
     "gal_cnn": Small(images(1, 28, 28), (7,), {"classes": 7}),
+    "gal_code_cnn": Small(images(1, 28, 28), (7,), {"classes": 7}),
     "homoscedastic": Small(
         rows(6), (4,), {"network": mlp(6, 2, hidden=(8,), dropout=0.3), "outputs": 2, "log_variance": -1.0}
     ),

@@ -20,6 +20,7 @@ from askwise.cli import (
     plan,
     predict,
     report,
+    reproduce,
     run,
     status,
     store,
@@ -45,6 +46,7 @@ app.command()(export.export)
 app.command()(mend.rename)
 app.command()(mend.correct)
 app.command()(compare.compare)
+app.command()(reproduce.reproduce)
 app.add_typer(data.app, name="data")
 app.add_typer(plan.app, name="plan")
 app.command()(encode.encode)

@@ -7,12 +7,12 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
-from askwise.compare.journal import commit
 from askwise.compare.ood import PHOTOS
 from askwise.compare.protocol import Protocol
 from askwise.compare.runs import Found
 from askwise.report.number import Number
 from askwise.report.side_by_side import Panel, save_side_by_side
+from askwise.runs.journal import commit
 
 BASELINE = "point"
 _SHARED = ("auroc_total", "auroc_epistemic")  # one panel

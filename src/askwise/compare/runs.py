@@ -7,12 +7,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from askwise.compare import journal
-from askwise.compare.journal import conditions
 from askwise.compare.material import material
 from askwise.compare.protocol import Protocol
 from askwise.compare.trial import Job, trial, warm_up
 from askwise.errors import AskwiseError
+from askwise.runs import journal
+from askwise.runs.journal import conditions
 
 Tell: TypeAlias = Callable[[Job, Literal["learning", "done", "kept", "refused"]], None]
 """Hears of every job when it starts, and how it ended."""

@@ -19,7 +19,7 @@ from askwise.nets.nin_dsn import dsn, nin
 from askwise.nets.noise import homoscedastic
 from askwise.nets.recipe import Recipe, is_recipe
 from askwise.nets.segnet import segnet_basic
-from askwise.nets.small_cnns import batchbald_cnn, digits_cnn, gal_cnn, lenet5
+from askwise.nets.small_cnns import batchbald_cnn, digits_cnn, gal_cnn, gal_code_cnn, lenet5
 from askwise.nets.text_nets import text_head, tiny_encoder
 
 NETWORKS: dict[str, Callable[..., nn.Module]] = {
@@ -33,6 +33,7 @@ NETWORKS: dict[str, Callable[..., nn.Module]] = {
     "encoded": encoded,
     "espcn": espcn,
     "gal_cnn": gal_cnn,
+    "gal_code_cnn": gal_code_cnn,
     "homoscedastic": homoscedastic,
     "lenet5": lenet5,
     "linear": linear,

@@ -17,6 +17,13 @@ def gal_cnn(*, channels: int = 1, size: int = 28, classes: int = 10) -> nn.Seque
 
 
 @recorded
+def gal_code_cnn(*, channels: int = 1, size: int = 28, classes: int = 10) -> nn.Sequential:
+    """Gal's network as the authors' code has it: 3 x 3 kernels and a pooling of 5; images to logits."""
+    side = after(size, ("conv", 3), ("conv", 3), ("pool", 5))
+    return _two_convolutions(channels, classes, side=side, kernel_size=3, pool=5)
+
+
+@recorded
 def batchbald_cnn(*, channels: int = 1, size: int = 28, classes: int = 10) -> nn.Sequential:
     """Two 5 x 5 convolutions with dropout of whole maps, two dense layers; images to logits."""
     side = after(size, ("conv", 5), ("pool", 2), ("conv", 5), ("pool", 2))
@@ -86,7 +93,7 @@ def lenet5(
 
 
 def _two_convolutions(
-    channels: int, classes: int, *, side: int, kernel_size: int, padding: int = 0
+    channels: int, classes: int, *, side: int, kernel_size: int, padding: int = 0, pool: int = 2
 ) -> nn.Sequential:
     """Two convolutions of 32 filters, a pooling and two dense layers, with Gal's dropout."""
     return nn.Sequential(
@@ -94,8 +101,8 @@ def _two_convolutions(
             conv1=nn.Conv2d(positive("channels", channels), 32, kernel_size=kernel_size, padding=padding),
             relu1=nn.ReLU(),
             conv2=nn.Conv2d(32, 32, kernel_size=kernel_size, padding=padding),
-            pool=nn.MaxPool2d(2),
-            relu2=nn.ReLU(),  # the same numbers as before the pooling, on a quarter of them
+            pool=nn.MaxPool2d(pool),
+            relu2=nn.ReLU(),  # the same numbers as before the pooling, on fewer of them
             dropout1=nn.Dropout(0.25),
             flatten=nn.Flatten(),
             dense1=nn.Linear(32 * side * side, 128),

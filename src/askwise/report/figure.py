@@ -61,8 +61,18 @@ _MARKERS = "os^Dv*"
 _FORMATS = (".pdf", ".png", ".svg")
 
 
-def figure(curves: Sequence[Curve], *, title: str = "", baseline: str = "random") -> Figure:
-    """Mean accuracy by labels, with the range over the seeds as a band."""
+def figure(
+    curves: Sequence[Curve],
+    *,
+    title: str = "",
+    baseline: str = "random",
+    theirs: Sequence[Curve] = (),
+    measure: str = "test accuracy",
+) -> Figure:
+    """Mean accuracy by labels, with the range over the seeds as a band.
+
+    `theirs` are curves that others have published: dashed, in the colour of ours of the same name.
+    """
     drawn = Figure(figsize=(7.0, 4.2), layout="constrained")
     axes = drawn.subplots()
     others = [curve.name for curve in curves if curve.name != baseline]
@@ -74,15 +84,24 @@ def figure(curves: Sequence[Curve], *, title: str = "", baseline: str = "random"
             [100 * value for value in over.mean],
             color=colour,
             marker=_MARKERS[number % len(_MARKERS)] if number >= 0 else None,
-            linestyle="-" if number >= 0 else "--",
+            linestyle="-" if number >= 0 or theirs else "--",
             markersize=3.5,
             label=f"{curve.name} (n = {len(curve.seeds)})",
         )
         low, high = ([100 * value for value in side] for side in (over.low, over.high))
         axes.fill_between(curve.labels, low, high, color=colour, alpha=0.15, linewidth=0)
-    axes.set(
-        xlabel=axis_of_labels(curve.validation for curve in curves), ylabel="test accuracy, %", title=title
-    )
+    for curve in theirs:
+        number = others.index(curve.name) if curve.name in others else -1
+        colour = COLOURS[number % len(COLOURS)] if number >= 0 else GREY
+        axes.plot(
+            curve.labels,
+            [100 * value for value in spread(curve).mean],
+            color=colour,
+            linestyle="--",
+            linewidth=1,
+            label=f"{curve.name}, theirs",
+        )
+    axes.set(xlabel=axis_of_labels(curve.validation for curve in curves), ylabel=f"{measure}, %", title=title)
     axes.grid(axis="y", alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
     if curves:
@@ -90,10 +109,19 @@ def figure(curves: Sequence[Curve], *, title: str = "", baseline: str = "random"
     return drawn
 
 
-def save(curves: Sequence[Curve], path: str | Path, *, title: str = "", baseline: str = "random") -> Path:
+def save(
+    curves: Sequence[Curve],
+    path: str | Path,
+    *,
+    title: str = "",
+    baseline: str = "random",
+    theirs: Sequence[Curve] = (),
+    measure: str = "test accuracy",
+) -> Path:
     """The path, where the picture now is: PNG, SVG or PDF by its ending."""
     target = target_of(path)
-    figure(curves, title=title, baseline=baseline).savefig(target, dpi=160)
+    drawn = figure(curves, title=title, baseline=baseline, theirs=theirs, measure=measure)
+    drawn.savefig(target, dpi=160)
     return target
 
 

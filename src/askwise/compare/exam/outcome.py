@@ -12,7 +12,7 @@ from askwise.compare.exam.gold import Gold, load
 from askwise.compare.exam.grades import grade
 from askwise.compare.exam.heads import HEADS, Head
 from askwise.compare.exam.sitting import Protocol, mean_field
-from askwise.compare.journal import commit
+from askwise.runs.journal import commit
 
 AGAIN, OPTIMUM = "(gold again)", "(mean-field)"
 COLUMNS: Mapping[str, tuple[str, str, str]] = {

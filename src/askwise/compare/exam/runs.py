@@ -6,12 +6,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from askwise.compare import journal
 from askwise.compare.exam.candidates import CANDIDATES
 from askwise.compare.exam.gold import load
 from askwise.compare.exam.heads import HEADS
 from askwise.compare.exam.sitting import Protocol, sitting
-from askwise.compare.journal import conditions
+from askwise.runs import journal
+from askwise.runs.journal import conditions
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Finished rows, kept one by one with the commit that made them."""
 
+import fcntl
 import json
 import os
 import shutil
@@ -59,10 +60,14 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 def append(path: Path, row: Mapping[str, Any]) -> None:
-    """Put a row at the end, on the disk when this returns; what is left of a cut-off line goes."""
+    """Put a row at the end, on the disk when this returns; what is left of a cut-off line goes.
+
+    Processes that append to one file wait for each other.
+    """
     line = json.dumps(row, allow_nan=False).encode() + b"\n"
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # until the file is closed
         file.seek(0)
         whole = file.read().rfind(b"\n") + 1
         file.truncate(whole)

@@ -2,8 +2,8 @@ import math
 
 import pytest
 
-from askwise.compare.journal import append, read
 from askwise.errors import CorruptError
+from askwise.runs.journal import append, read
 
 
 def test_rows_come_back_in_order(tmp_path) -> None:

@@ -1,7 +1,7 @@
 import re
 
-from askwise.compare import journal as module
-from askwise.compare.journal import commit
+from askwise.runs import journal as module
+from askwise.runs.journal import commit
 
 
 def test_a_checkout_names_its_commit_and_an_installed_package_none(monkeypatch, tmp_path) -> None:

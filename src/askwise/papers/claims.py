@@ -1,0 +1,84 @@
+"""Whether a paper's claims hold in our runs: paired over seeds, t intervals, Holm's correction."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from askwise.math.paired import Difference, difference, holm, verdict
+from askwise.papers.record import Claim, Pair, Results
+
+HOLDS, FAILS, OPEN = "holds", "does not hold", "not decided by these runs"
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A claim, what became of it, and the comparison behind each of its pairs."""
+
+    claim: Claim
+    verdict: str
+    reasons: Sequence[str]
+
+
+def decide(claims: Sequence[Claim], results: Results) -> list[Decided]:
+    """The verdict on each claim; all their comparisons are corrected together, by Holm.
+
+    A claim holds if every comparison does, and fails if one is significantly the other way round.
+    """
+    found = {
+        (number, place): one
+        for number, claim in enumerate(claims)
+        for place, pair in enumerate(claim.pairs)
+        if (one := _difference(pair, results)) is not None
+    }
+    adjusted = dict(zip(found, holm([one.p for one in found.values()]), strict=True))
+    decided = []
+    for number, claim in enumerate(claims):
+        states, reasons = [], []
+        for place, pair in enumerate(claim.pairs):
+            one = found.get((number, place))
+            told = "undecided" if one is None else verdict(one, adjusted[number, place])
+            states.append(told)
+            reasons.append(_reason(pair, one, adjusted.get((number, place)), results))
+        decided.append(Decided(claim, _verdict(claim, states), reasons))
+    return decided
+
+
+def _verdict(claim: Claim, states: Sequence[str]) -> str:
+    """Of the whole claim."""
+    if claim.pairs and all(told == pair.expected for told, pair in zip(states, claim.pairs, strict=True)):
+        return HOLDS
+    if any(told not in ("undecided", pair.expected) for told, pair in zip(states, claim.pairs, strict=True)):
+        return FAILS
+    return OPEN
+
+
+def _difference(pair: Pair, results: Results) -> Difference | None:
+    ours, baseline = _values(pair.ours, pair, results), _baseline(pair, results)
+    shared = [seed for seed in ours if seed in baseline]
+    if len(shared) < 2:
+        return None
+    return difference([ours[seed] for seed in shared], [baseline[seed] for seed in shared])
+
+
+def _values(entry: str, pair: Pair, results: Results) -> dict[int, int | float]:
+    """The measure by seed, where it has a value."""
+    found = {seed: pair.measure(row) for seed, row in results.get(entry, {}).items()}
+    return {seed: value for seed, value in found.items() if value is not None}
+
+
+def _baseline(pair: Pair, results: Results) -> Mapping[int, int | float]:
+    if isinstance(pair.baseline, str):
+        return _values(pair.baseline, pair, results)
+    return dict.fromkeys(results.get(pair.ours, {}), float(pair.baseline))
+
+
+def _reason(pair: Pair, one: Difference | None, p: float | None, results: Results) -> str:
+    if one is None or p is None:
+        ours, baseline = _values(pair.ours, pair, results), _baseline(pair, results)
+        shared = [seed for seed in ours if seed in baseline]
+        told = [f"{ours[seed] - baseline[seed]:+.4g}" for seed in shared]
+        return f"{pair.words}: {f'{told[0]} (one seed, no interval)' if told else 'no runs yet'}"
+    size = "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
+    return (
+        f"{pair.words}: {one.mean:+.4g} ({one.low:+.4g} to {one.high:+.4g}, "
+        f"{one.n} seeds, p {size if size.startswith('<') else f'= {size}'})"
+    )
