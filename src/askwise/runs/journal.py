@@ -6,12 +6,12 @@ import os
 import shutil
 import subprocess
 from collections.abc import Mapping
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from askwise import __version__
 from askwise.errors import CorruptError
 
 
@@ -33,7 +33,7 @@ def commit() -> str | None:
 def conditions() -> dict[str, Any]:
     """What is written beside every row of a journal."""
     return {
-        "askwise": __version__,
+        "askwise": version("askwise"),
         "commit": commit(),
         "torch": torch.__version__,
         "threads": torch.get_num_threads(),
