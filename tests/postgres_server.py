@@ -24,11 +24,11 @@ def binaries() -> Path | None:
 
 
 @contextmanager
-def server() -> Iterator["Server"]:
+def server(*options: str) -> Iterator["Server"]:
     """A server of its own, on a socket in a folder that goes with it."""
     shared = Path("/dev/shm")  # noqa: S108
     folder = Path(tempfile.mkdtemp(prefix="pg-", dir=shared if shared.is_dir() else None))
-    running = Server(folder)
+    running = Server(folder, *options)
     try:
         running.start()
         yield running
@@ -40,8 +40,9 @@ def server() -> Iterator["Server"]:
 class Server:
     """One server, which can be killed and started again."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *options: str) -> None:
         self._folder, self._process = folder, None
+        self._options = [*QUIET, *options]
         home = binaries()
         assert home is not None
         self._bin = home
@@ -57,7 +58,7 @@ class Server:
         """Start it, and wait until it takes connections."""
         import psycopg
 
-        program = [self._bin / "postgres", "-D", self._folder / "data", "-k", self._folder, *QUIET]
+        program = [self._bin / "postgres", "-D", self._folder / "data", "-k", self._folder, *self._options]
         with (self._folder / "log").open("ab") as log:
             self._process = subprocess.Popen(program, stdout=log, stderr=log, cwd=self._folder, **self._user)
         deadline = time.monotonic() + 60

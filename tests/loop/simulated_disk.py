@@ -12,10 +12,12 @@ import os
 import random
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 PTR = c.c_void_p
+_FULL = 13  # SQLITE_FULL
 
 
 class IoMethods(c.Structure):
@@ -49,6 +51,8 @@ class Recorder:
 
     def __init__(self) -> None:
         self.events: list[list[object]] = []
+        self.before_write: Callable[[], bool] = lambda: False
+        """Asked before every write whether the disk is full."""
         self._names: dict[int, str] = {}
         self._alive: list[object] = []  # what SQLite points to must not be collected
         lib = c.CDLL("libsqlite3.so.0")
@@ -87,6 +91,8 @@ class Recorder:
         write, truncate, sync = WRITE(own.m2), TRUNCATE(own.m3), SYNC(own.m4)
 
         def on_write(file, data, size, offset):
+            if self.before_write():
+                return _FULL
             self.events.append(["write", self._names[file], offset, c.string_at(data, size).hex()])
             return write(file, data, size, offset)
 
