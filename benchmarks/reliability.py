@@ -107,9 +107,14 @@ def prove(name: str) -> None:
 
 def speed(items: int, answers: int) -> dict[str, object]:
     """Seconds of what must not grow with the history, without fsyncs."""
+    import numpy as np
+    from torch import nn
+
+    from askwise.loop.learner import Learner
     from askwise.loop.plan import make
     from askwise.loop.setting import count_items
     from askwise.loop.status import status
+    from askwise.pool import arrays
     from askwise.store.facts import Answer, ClassEdit, Item, Planned, Round, Segment
     from askwise.store.ledger import Ledger
     from askwise.store.sql import SqlStore, connecting
@@ -153,7 +158,7 @@ def speed(items: int, answers: int) -> dict[str, object]:
         metrics = {"metrics": {}, "seconds": {}, "weights": "", "checkpoint": ""}
         store.append([Round(number=1, seen=store.revision - 100, labels=answers - 100, **metrics)])
         ledger = Ledger(store)
-        timed("the ledger folded when a run is opened", ledger.refresh)
+        timed("the history read, when an item is first asked for", ledger.refresh)
         last = store.last(Round)
 
         def step() -> None:
@@ -166,6 +171,14 @@ def speed(items: int, answers: int) -> dict[str, object]:
         step.count = 0
         timed("a step: an answer stored, counted, decided on", lambda: [step() for _ in range(200)], 200)
         store.close()
+        names, path = [f"item-{n:07d}" for n in range(items)], Path(folder) / "run.db"
+        pool = timed("the pool listed", lambda: arrays(np.zeros((items, 2), np.float32), ids=names))
+
+        def opened() -> None:
+            Learner(nn.Linear(2, 10), pool=pool, classes=10, store=path).close()
+
+        timed("a run opened with another pool: every id compared", opened)
+        timed("a run opened again, nothing new", opened)
         reader = timed("a reader opened", lambda: SqlStore(Path(folder) / "run.db", access="read"))
         timed("status", lambda: status(reader))
         timed("every id listed", lambda: sum(1 for _ in reader.ids()))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from askwise.errors import AskwiseError
+from askwise.store import Place
 
 _LOW, _TOO_LOW = 2 * 2**30, 100 * 2**20  # bytes free
 _WAL_BYTE, _WAL_FORMAT = 18, 2  # of the header of a SQLite file
@@ -33,7 +34,7 @@ def machine(folder: Path) -> Iterator[Finding]:
     yield _data()
 
 
-def store(path: Path) -> Iterator[Finding]:
+def store(path: Place) -> Iterator[Finding]:
     """Whether a store has the facts that were written, how it journals, and whether its model is whole."""
     from askwise.bayes.fitted import load
     from askwise.errors import CorruptError, InputError
@@ -48,22 +49,16 @@ def store(path: Path) -> Iterator[Finding]:
         yield Finding("store", "broken", str(error))
         return
     try:
-        with path.open("rb") as file:
-            header = file.read(_WAL_BYTE + 1)
-        if header[_WAL_BYTE:] == bytes([_WAL_FORMAT]):
-            yield Finding(
-                "journal", "note", f"{path} is in WAL mode; askwise sets it back when it next writes"
-            )
-        else:
-            yield Finding("journal", "ok", f"{path} has a rollback journal: what was acknowledged is safe")
+        if isinstance(path, Path):
+            yield _journal(path)
         problems = check(path)
         if problems:
             more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
-            said = f"{problems[0]}{more}; save the rest: askwise store recover {path} NEW"
+            said = f"{problems[0]}{more}; save the rest: askwise store recover {kept.name} NEW"
             yield Finding("facts", "broken", said)
             return
         yield Finding("facts", "ok", f"all facts up to revision {kept.revision} are the ones written")
-        holder = trainer(path.resolve())
+        holder = trainer(path.resolve()) if isinstance(path, Path) else None
         if holder is not None:
             yield Finding("trainer", "ok", f"{holder} trains on it now")
         run = past(kept)
@@ -82,6 +77,14 @@ def store(path: Path) -> Iterator[Finding]:
         yield Finding("store", "broken", str(error))
     finally:
         kept.close()
+
+
+def _journal(path: Path) -> Finding:
+    with path.open("rb") as file:
+        header = file.read(_WAL_BYTE + 1)
+    if header[_WAL_BYTE:] == bytes([_WAL_FORMAT]):
+        return Finding("journal", "note", f"{path} is in WAL mode; askwise sets it back when it next writes")
+    return Finding("journal", "ok", f"{path} has a rollback journal: what was acknowledged is safe")
 
 
 def _torch() -> Finding:

@@ -11,7 +11,7 @@ from askwise.cli.options import AsJson, print_json
 
 def doctor(
     of: Annotated[
-        list[Path] | None, typer.Argument(help="Stores or plans to look at, too.", metavar="[STORE|PLAN...]")
+        list[str] | None, typer.Argument(help="Stores or plans to look at, too.", metavar="[STORE|PLAN...]")
     ] = None,
     json: AsJson = False,
 ) -> None:
@@ -23,7 +23,8 @@ def doctor(
     from askwise.cli.stores import paths
 
     stores = paths(of or [])
-    folder = stores[0].parent if stores and stores[0].parent.is_dir() else Path()
+    files = [path for path in stores if isinstance(path, Path) and path.parent.is_dir()]
+    folder = files[0].parent if files else Path()
     found = [*checks.machine(folder), *(finding for path in stores for finding in checks.store(path))]
     broken = any(finding.state == "broken" for finding in found)
     if json:

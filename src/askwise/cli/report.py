@@ -10,7 +10,7 @@ from askwise.cli.options import DataDir
 
 def report(
     of: Annotated[
-        list[Path],
+        list[str],
         typer.Argument(
             help="Projects, plans, stores, or folders of stores: curves of all, details of the first.",
             metavar="NAME|PLAN|STORE...",

@@ -50,6 +50,7 @@ def run(
     from askwise.runs.many import run_all
     from askwise.runs.material import material, read_plan
     from askwise.runs.one import Run
+    from askwise.store import shown
 
     started = perf_counter()
     wanted = [*(set_ or ()), *([f"engine_options.processes={processes}"] if processes else ())]
@@ -76,21 +77,21 @@ def run(
             typer.echo(
                 f"  {question.id}" + (f"  {question.name}" if question.name != question.id else "") + guess
             )
-    typer.echo(f"report: askwise report {' '.join(str(run.store) for run in runs)}")
+    typer.echo(f"report: askwise report {' '.join(shown(run.store) for run in runs)}")
 
 
 def _summary(run: "Run", ended: "Ended") -> dict[str, Any]:
     """How a run ended and its curve, as a script reads them."""
     from askwise.report.past import past
     from askwise.report.summary import of_run
-    from askwise.store import open_store
+    from askwise.store import open_store, shown
 
     store = open_store(run.store, access="read")
     try:
         curve = of_run(past(store))
     finally:
         store.close()
-    told = {"store": str(run.store), "seed": run.plan.seed, "budget": run.plan.budget}
+    told = {"store": shown(run.store), "seed": run.plan.seed, "budget": run.plan.budget}
     return {**told, **ended.as_json(), **curve}
 
 

@@ -1,6 +1,5 @@
 """`askwise status`: how far runs are."""
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -10,7 +9,7 @@ from askwise.cli.options import AsJson, print_json
 
 def status(
     of: Annotated[
-        list[Path],
+        list[str],
         typer.Argument(help="Projects, plans, stores, or folders of stores.", metavar="NAME|PLAN|STORE..."),
     ],
     json: AsJson = False,

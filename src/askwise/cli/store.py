@@ -1,6 +1,5 @@
 """`askwise store`: what can be done for a store itself."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -26,17 +25,14 @@ def recover(
     The damaged store stays as it is. Models are kept beside a store: copy STORE.checkpoints to
     NEW.checkpoints, or let the last one be trained again.
     """
+    from askwise.store import place, shown
     from askwise.store.sql.care import recover as save
 
-    found = save(_named(damaged), _named(new))
+    found = save(place(damaged), place(new))
     if json:
-        print_json({"store": new, "saved": found.saved, "lost": found.lost})
+        print_json({"store": shown(place(new)), "saved": found.saved, "lost": found.lost})
         return
     saved = ", ".join(f"{count:,} {kind}" for kind, count in found.saved.items())
-    typer.echo(f"{new}: saved {saved or 'nothing'}")
+    typer.echo(f"{shown(place(new))}: saved {saved or 'nothing'}")
     for line in found.lost or ["nothing"]:
         typer.echo(f"lost  {line}")
-
-
-def _named(store: str) -> str | Path:
-    return store if "://" in store else Path(store)

@@ -9,13 +9,19 @@ from askwise.loop.plan import Plan
 from askwise.pool import Pool
 from askwise.project import PLAN, STORE, Project, is_project, open_project
 from askwise.runs.material import material, read_plan
-from askwise.store import Store, open_store
+from askwise.store import Place, Store, open_store, place
+
+_SEED = "{seed}"
 
 
-def store_path(path: Path, plan: Plan, *, seed: int | None = None) -> Path:
-    """Where the run of a plan is kept: as the plan says, or beside it; one file for each seed."""
-    whole = Path(plan.store) if plan.store else _beside(path)
-    return whole if seed is None else whole.with_name(f"{whole.stem}-seed{seed}{whole.suffix}")
+def store_path(path: Path, plan: Plan, *, seed: int | None = None) -> Place:
+    """Where the run of a plan is kept: as the plan says, or beside it; one store for each seed."""
+    whole = place(plan.store) if plan.store else _beside(path)
+    if isinstance(whole, Path):
+        return whole if seed is None else whole.with_name(f"{whole.stem}-seed{seed}{whole.suffix}")
+    if seed is not None and _SEED not in whole:
+        raise InputError(f"one store cannot keep several runs; write {_SEED} into the address of {path.name}")
+    return whole.replace(_SEED, str(plan.seed if seed is None else seed))
 
 
 def plan_path(path: Path) -> Path:
@@ -23,11 +29,13 @@ def plan_path(path: Path) -> Path:
     return open_project(path).plan if path.is_dir() else path
 
 
-def paths(named: Sequence[Path]) -> list[Path]:
+def paths(named: Sequence[Place]) -> list[Place]:
     """Every store that is meant: stores themselves, those of a plan or project, those in a folder."""
-    found: list[Path] = []
-    for path in named:
-        if path.suffix == ".toml" or is_project(path):
+    found: list[Place] = []
+    for path in map(place, named):
+        if not isinstance(path, Path):
+            found.append(path)
+        elif path.suffix == ".toml" or is_project(path):
             found += _of_plan(plan_path(path))
         elif path.is_dir():
             inside = sorted(path.glob("*.db"))
@@ -40,7 +48,7 @@ def paths(named: Sequence[Path]) -> list[Path]:
 
 
 @contextmanager
-def opened(named: Sequence[Path]) -> Iterator[list[Store]]:
+def opened(named: Sequence[Place]) -> Iterator[list[Store]]:
     """The stores that are meant, open for reading."""
     with ExitStack() as stack:
         stores = []
@@ -79,9 +87,14 @@ def _beside(path: Path) -> Path:
     return own if path.name == PLAN and own.exists() else path.with_suffix(".db")
 
 
-def _of_plan(path: Path) -> list[Path]:
+def _of_plan(path: Path) -> list[Place]:
     single = store_path(path, read_plan(path))
-    found = sorted(single.parent.glob(f"{single.stem}-seed*{single.suffix}"), key=lambda p: (len(p.name), p))
+    if not isinstance(single, Path):
+        return [single]
+    found: list[Place]
+    found = [
+        *sorted(single.parent.glob(f"{single.stem}-seed*{single.suffix}"), key=lambda p: (len(p.name), p))
+    ]
     if not found and single.exists():
         return [single]
     if not found:

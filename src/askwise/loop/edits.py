@@ -7,10 +7,10 @@ from typing import Any
 import torch
 
 from askwise.errors import InputError, StaleError
-from askwise.loop.plan import make
+from askwise.loop.plan import make, planned
 from askwise.loop.setting import Labelled, Setting
 from askwise.store.classes import edited, position
-from askwise.store.facts import RULES, ClassEdit, NoLabel, Planned, Resolution
+from askwise.store.facts import RULES, ClassEdit, NoLabel, Resolution
 from askwise.store.labels import Label
 from askwise.store.standing import Rules, rules
 
@@ -24,7 +24,7 @@ def rename(setting: Setting, old: str, new: str) -> None:
     word = "tags" if setting.plan.tags else "classes"
     plan = make(setting.plan.model_dump() | {word: [*known[:place], new, *known[place + 1 :]]})
     edit = ClassEdit(edit="rename", number=place, name=new)
-    setting.store.append([edit, Planned(plan=plan.model_dump(mode="json"))])
+    setting.store.append([edit, planned(plan)])
     setting.plan = plan
 
 

@@ -34,7 +34,7 @@ from askwise.oracle.labelling import labelling
 from askwise.oracle.masks import Masks
 from askwise.pool import Item, Pool, as_pool
 from askwise.pool.pool import Source
-from askwise.store import open_store
+from askwise.store import open_store, place
 from askwise.store.contract import Store
 from askwise.store.facts import RULES, Answer, Quarantine, Resolution, Round
 from askwise.store.ledger import Ledger
@@ -342,4 +342,7 @@ def _plan(plan: Plan | None, labels: dict[str, Any], choices: dict[str, Any]) ->
 
 def _begun(store: str | Path | Store | None) -> bool:
     """Whether the store may know already how the run began."""
-    return Path(store).exists() if isinstance(store, str | Path) else store is not None
+    if store is None or isinstance(store, Store):
+        return store is not None
+    where = place(store)
+    return where.exists() if isinstance(where, Path) else True

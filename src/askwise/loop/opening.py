@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from askwise.bayes.program.trace import outputs_of
 from askwise.errors import InputError
 from askwise.loop.conditions import changes, refuse
-from askwise.loop.plan import Plan
+from askwise.loop.plan import Plan, planned
 from askwise.loop.setting import Setting
 from askwise.store.classes import edited
 from askwise.store.contract import Store
@@ -120,15 +120,14 @@ def _policy(setting: Setting) -> list[Fact]:
 
 
 def _plan(setting: Setting) -> list[Fact]:
-    now = setting.plan.model_dump(mode="json")
-    past = setting.store.facts(Planned)
+    now, past = planned(setting.plan), setting.store.facts(Planned)
     before = past[-1].plan.get("task", {"name": "classification"})["name"] if past else setting.plan.kind
     if before != setting.plan.kind:
         raise InputError(
             f"store {setting.store.name} holds a run of {before}, and the plan is of {setting.plan.kind}; "
             "choose another store"
         )
-    return [] if past and past[-1].plan == now else [Planned(plan=now)]
+    return [] if past and past[-1].plan == now.plan else [now]
 
 
 def _segment(store: Store, now: Mapping[str, Any], exact: bool) -> list[Fact]:

@@ -23,7 +23,9 @@ from askwise.nets import NETWORKS
 from askwise.references import imported, is_reference, reference_to
 from askwise.seeding import derive
 from askwise.selection import SELECTIONS
+from askwise.store import place, shown
 from askwise.store.classes import names
+from askwise.store.facts import Planned
 from askwise.tasks import TASKS, Task, named
 from askwise.train import as_training
 
@@ -297,6 +299,14 @@ class Plan(_Record):
             defaults = {"numbers": ("value",), "acquire": "gaussian_bald"}
             values = defaults | {key: value for key, value in values.items() if value not in ((), [])}
         return values
+
+
+def planned(plan: Plan) -> Planned:
+    """The plan as a fact: the address of its store without the password."""
+    noted = plan.model_dump(mode="json")
+    if plan.store is not None:
+        noted["store"] = shown(place(plan.store))
+    return Planned(plan=noted)
 
 
 def make(values: Mapping[str, Any]) -> Plan:

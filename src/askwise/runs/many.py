@@ -12,7 +12,7 @@ from askwise.errors import AskwiseError, InputError
 from askwise.oracle import Question
 from askwise.runs.build import SIMULATED
 from askwise.runs.one import Ended, OnRound, Run, how_good, run_one
-from askwise.store import open_store
+from askwise.store import Place, open_store, shown
 from askwise.store.facts import Round
 from askwise.train.progress import Follow
 
@@ -40,7 +40,9 @@ def run_all(
         ]
 
     # A machine of a cluster may stand in another folder.
-    elsewhere = [replace(run, store=run.store.absolute()) for run in runs]
+    elsewhere = [
+        replace(run, store=run.store.absolute() if isinstance(run.store, Path) else run.store) for run in runs
+    ]
     answers = source if source is None or source == SIMULATED else str(Path(source).absolute())
 
     def make() -> Work:
@@ -60,10 +62,10 @@ def _ended(notes: dict[str, Any]) -> Ended:
     return Ended(notes["stopped"], notes["waits_for"], questions, notes["notes"])
 
 
-def _refuse_same(stores: Sequence[Path]) -> None:
+def _refuse_same(stores: Sequence[Place]) -> None:
     for store in stores:
         if list(stores).count(store) > 1:
-            raise InputError(f"two of the runs are kept in {store}; give their plans different stores")
+            raise InputError(f"two of the runs are kept in {shown(store)}; give their plans different stores")
 
 
 @contextmanager

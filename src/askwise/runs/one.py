@@ -10,6 +10,7 @@ from askwise.loop.plan import Plan
 from askwise.oracle import File, Question
 from askwise.runs.build import learner, oracle
 from askwise.runs.material import Material
+from askwise.store import Place, shown
 from askwise.store.facts import Round
 from askwise.tasks import named
 from askwise.train.progress import Follow
@@ -24,14 +25,14 @@ class Run:
 
     plan: Plan
     known: Material
-    store: Path
+    store: Place
     folder: Path | None = None
     """Where the plan's file is: modules of one's own are looked for there."""
     name: str = ""
     """What its progress bar is called; by default its store."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "name", self.name or str(self.store))
+        object.__setattr__(self, "name", self.name or shown(self.store))
 
 
 @dataclass(frozen=True)
