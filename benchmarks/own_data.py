@@ -140,20 +140,12 @@ EXPERIMENT = Experiment(
     name="own_data",
     about="the default of askwise new on photos and sentences, beside random and bbb + bald",
     jobs=[
-        *({"set": name, "method": ALL, "seed": 0} for name in HEADLINE),
-        *(
-            {"set": name, "method": method, "seed": seed}
-            for seed in SEEDS
-            for name in HEADLINE
-            for method in (DEFAULT, RANDOM, BBB)
-        ),
-        *({"set": name, "method": ALL, "seed": 0} for name in DEVELOPMENT),
-        *(
-            {"set": name, "method": method, "seed": seed}
-            for seed in SEEDS
-            for name in DEVELOPMENT
-            for method in (DEFAULT, RANDOM, BBB)
-        ),
+        {"set": name, "method": method, "seed": seed}
+        for name in (*HEADLINE, *DEVELOPMENT)
+        for method, seed in [
+            (ALL, 0),
+            *((method, seed) for seed in SEEDS for method in (DEFAULT, RANDOM, BBB)),
+        ]
     ],
     settings=settings,
     run=run,

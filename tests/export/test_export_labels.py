@@ -19,6 +19,7 @@ from askwise.export.labels import (
     write_labels,
 )
 from askwise.oracle import File
+from askwise.oracle.labelling import Classes
 from askwise.store import CANNOT_TELL, SKIP, open_store
 from askwise.store.facts import Answer, ClassEdit, Item
 
@@ -98,6 +99,6 @@ def test_labels_are_those_that_hold_by_now_with_the_names_that_classes_have_by_n
     store.answer([Answer(id="a", key="4", verdict="label", label=1, annotator="bob")])
     store.answer([Answer(id="d", key="5", verdict="label", label=1)])
     store.answer([Answer(id="d", key="6", verdict="retract")])
-    found = labels_of(store, ("x", "why"))
+    found = labels_of(store, Classes(("x", "why")))
     store.close()
     assert found == [Labelled("a", "why", "bob"), Labelled("b", aw.SKIP), Labelled("c", aw.CANNOT_TELL)]

@@ -106,15 +106,14 @@ def test_a_round_that_was_interrupted_goes_on_with_the_items_it_had(tmp_path, mo
 
 
 def test_when_all_that_is_encoded_was_asked_some_more_is(tmp_path):
-    with learner(
-        tmp_path, partial=True, initial=0, initial_select=None, acquire="random", budget=COUNT
-    ) as ours:
-        ours._setting.order()
-        for _ in range(30):
+    choices = {"initial": 0, "initial_select": None, "acquire": "random", "batch": 50, "budget": COUNT}
+    with learner(tmp_path, partial=True, **choices) as ours:
+        for _ in range(3):
             answer(ours)
         counts = [fact.count for fact in ours.store.facts(Encoded)]
-        assert ours.status().counts.labelled >= 2 * loop_axes.FIRST
+        assert ours.status().counts.labelled > loop_axes.FIRST
     assert counts == sorted(counts)
+    assert counts[0] == loop_axes.FIRST < counts[-1]
 
 
 def test_axes_are_fitted_again_only_at_their_steps(tmp_path, monkeypatch):
@@ -141,3 +140,27 @@ def test_a_bad_item_does_not_stop_the_count(tmp_path):
         assert len(asked) == 9
         assert bad not in asked
         assert ours.store.facts(Encoded)[-1].count >= loop_axes.FIRST
+
+
+def test_a_page_asks_about_what_is_encoded_and_encodes_nothing_but_the_first_items(tmp_path):
+    with learner(tmp_path, partial=False) as ours:
+        live, pool = ours.live(), ours._setting.pool
+        assert live.step() is None  # nothing is encoded, so nothing can be asked
+        for step in aw.pool.encode_ahead(pool, seed=0):
+            if step.encoded >= 100:
+                break
+        Doubled.seen = 0
+        turn = live.step()
+        assert Doubled.seen <= 32  # one pass, the proof of what is kept
+        order = encoding_order(list(ours.store.ids()))[: step.encoded]
+        assert {question.id for question in turn.asked} <= set(order)
+        _, labels = items()
+        ours.tell({question.id: labels[question.id] for question in turn.asked})
+        live.step()
+        assert {fact.round: fact.count for fact in ours.store.facts(Encoded)} == dict.fromkeys(
+            (0, 1), step.encoded
+        )
+        list(aw.pool.encode_ahead(pool, seed=0))
+        answer(ours)
+        live.step()
+        assert ours.store.facts(Encoded)[-1].count == COUNT

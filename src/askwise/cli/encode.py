@@ -31,7 +31,7 @@ def encode(
     pool = features(known.pool, known.encoder.module, cache=project.store.with_suffix(".features"))
     before = done = refused = 0
     with meter(len(pool), "encoding", unit="items", show=not json) as advance:
-        for step in encode_ahead(pool):
+        for step in encode_ahead(pool, seed=plan.seed):
             advance(step.encoded - before)
             before = done = step.encoded
             refused += len(step.quarantined)

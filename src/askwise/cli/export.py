@@ -10,6 +10,7 @@ from askwise.cli.options import AsJson, print_json
 if TYPE_CHECKING:
     from askwise.export.labels import Labelled
     from askwise.loop.plan import Plan
+    from askwise.oracle.labelling import Labelling
     from askwise.project import Project
     from askwise.store import Store
 
@@ -55,7 +56,6 @@ def _labels(
 ) -> tuple[Path, int]:
     from askwise.errors import InputError, choose
     from askwise.export import labels as of
-    from askwise.loop.opening import stored_classes
 
     endings = {".json": of.LABEL_STUDIO, "": of.FOLDERS}
     if kind is None:
@@ -64,7 +64,9 @@ def _labels(
     choose("format of labels", kind, of.KINDS)
     usual = {of.LABEL_STUDIO: "labels.json", of.FOLDERS: "labels"}
     path = output or project.exports / usual.get(kind, f"labels.{kind}")
-    found = of.labels_of(store, stored_classes(store))
+    if kind in usual and plan.kind != "classification":
+        raise InputError(f"{kind} takes one class for each item, and the task is {plan.kind}; use csv")
+    found = of.labels_of(store, _kind(plan, store))
     if kind == of.LABEL_STUDIO:
         return path, of.write_label_studio(path, found, _shown(plan, found))
     if kind == of.FOLDERS:
@@ -75,6 +77,14 @@ def _labels(
     if path.suffix.lower() != f".{kind}":
         raise InputError(f"--format {kind} and the output {path} do not agree; let it end in .{kind}")
     return path, of.write_labels(path, found)
+
+
+def _kind(plan: "Plan", store: "Store") -> "Labelling":
+    """What a label is, with the names that classes have by now."""
+    from askwise.loop.opening import stored_classes
+    from askwise.oracle.labelling import labelling
+
+    return labelling(plan.task, stored_classes(store) if plan.kind == "classification" else plan.names)
 
 
 def _shown(plan: "Plan", found: "list[Labelled]") -> dict[str, dict[str, str]]:
@@ -102,9 +112,7 @@ def _model(project: "Project", plan: "Plan", store: "Store", output: Path | None
     from askwise.runs.trained import last_model
 
     trained = last_model(plan, store, folder=project.folder)
-    counts = Counter(
-        one.told for one in labels_of(store, trained.fitted.classes) if isinstance(one.told, str)
-    )
+    counts = Counter(one.told for one in labels_of(store, _kind(plan, store)) if isinstance(one.told, str))
     card = Card(
         name=project.name,
         data=str(plan.data),

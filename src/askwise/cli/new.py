@@ -41,6 +41,12 @@ def new(
     classes: Annotated[
         str | None, typer.Option(metavar="A,B,C", help="What an item can be; known labels name them, too.")
     ] = None,
+    tags: Annotated[
+        str | None, typer.Option(metavar="A,B,C", help="Instead of classes: what an item can have.")
+    ] = None,
+    number: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Instead of classes: a number to be told of it.")
+    ] = None,
     labels: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Known labels: a file with the columns id and label.")
     ] = None,
@@ -83,12 +89,22 @@ def new(
     [(kind, path)] = named.items()
     if labels_from_folders and kind != "images":
         raise InputError(f"--labels-from-folders goes with --images, not with --{kind}")
+    wanted = {"classes": classes, "tags": tags, "numbers": number}
+    [*words] = [word for word, value in wanted.items() if value is not None]
+    if len(words) > 1:
+        raise InputError(f"an item has {' or '.join(words)}, not all of them; choose one")
+    made_of = words[0] if words else "classes"
+    if made_of != "classes" and (labels_from_folders or example):
+        raise InputError(
+            f"folders and examples name classes, not {made_of}; give known ones by --labels FILE"
+        )
     items = source(kind, path, column=column, id_column=id_column, ignore=ignore or (), encoder=encoder)
     chosen = {"acquire": acquire, "posterior": posterior}
     made = create(
         name,
         items,
-        classes=None if classes is None else _names(classes),
+        names=None if not words else _names(wanted[made_of] or ""),
+        made_of=made_of,
         labels=labels,
         folders=labels_from_folders,
         examples=[_example(text) for text in example or ()],
@@ -129,7 +145,7 @@ def _values(made: "Made") -> dict[str, Any]:
         "copies": None if copies is None else [list(group) for group in copies.groups],
         "encoder": None if made.encoder is None else made.encoder.record.name,
         "licence": None if made.encoder is None else made.encoder.record.licence,
-        "classes": list(made.plan.classes),
+        **{word: list(getattr(made.plan, word)) for word in ("classes", "tags", "numbers")},
         "labels": made.labelled,
         "new_labels": made.labels,
         "notes": made.notes,
@@ -143,11 +159,12 @@ def _lines(made: "Made") -> list[str]:
         encoder = made.encoder.record.line()
     else:
         encoder = f"none; a small network ({plan.network}) learns from the items"
+    word = {"multilabel": "tags", "regression": "numbers"}.get(plan.kind, "classes")
     first = "" if plan.initial_select is None else f", by {plan.initial_select}"
     lines = [
         head,
         *made.found.lines(),
-        f"classes     {', '.join(plan.classes)}",
+        f"{word:<12}{', '.join(plan.names)}",
         f"labels      {made.labelled:,}" + (f", {made.labels:,} of them new" if made.labels else ""),
         f"encoder     {encoder}",
         f"plan        {plan.posterior['name']}; first {plan.initial.count} items{first}, then {plan.acquire}",

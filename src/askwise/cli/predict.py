@@ -48,7 +48,8 @@ def predict(
         )
         told = Told()
         write_table(path, columns_of(trained.fitted), told.counted(rows))
-    total = told.refused + sum(told.classes.values())
+    total = told.refused + told.items
+    classes = trained.fitted.classes if plan.kind == "classification" else ()
     if json:
         print_json(
             {
@@ -57,24 +58,27 @@ def predict(
                 "items": total,
                 "refused": told.refused,
                 "ask": told.ask,
-                "classes": {label: told.classes[label] for label in trained.fitted.classes},
+                "classes": {label: told.classes[label] for label in classes},
             }
         )
         return
     typer.echo(f"{path}: {total:,} items, by the model of round {trained.round.number}")
-    for label in trained.fitted.classes:
+    for label in classes:
         typer.echo(f"  {told.classes[label]:>7,}  {label}")
     if told.refused:
         typer.echo(f"  {told.refused:>7,}  refused: see the column error")
-    typer.echo(f"ask a person about {told.ask:,}: there the model may be wrong in more than {100 * risk:g} %")
+    if plan.kind != "regression":
+        typer.echo(
+            f"ask a person about {told.ask:,}: there the model may be wrong in more than {100 * risk:g} %"
+        )
 
 
 class Told:
     """How many items the model gave each class, left to a person, and could not read."""
 
     def __init__(self) -> None:
-        self.classes: Counter[str] = Counter()
-        self.ask = self.refused = 0
+        self.classes: Counter[str | None] = Counter()
+        self.items = self.ask = self.refused = 0
 
     def counted(self, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """The rows as they are."""
@@ -82,6 +86,7 @@ class Told:
             if row["error"] is not None:
                 self.refused += 1
             else:
-                self.classes[row["class"]] += 1
-                self.ask += row["ask"]
+                self.items += 1
+                self.classes[row.get("class")] += 1
+                self.ask += row.get("ask") or 0
             yield row

@@ -12,9 +12,9 @@ from urllib.parse import quote, unquote
 from askwise.errors import InputError
 from askwise.export.tables import FORMATS, write_table
 from askwise.files import write_whole
+from askwise.oracle.labelling import Labelling
 from askwise.store.contract import Store
 from askwise.store.facts import CANNOT_TELL, SKIP, Told
-from askwise.store.labels import class_number
 from askwise.store.ledger import Ledger
 
 LABEL_STUDIO, FOLDERS = "label-studio", "folders"
@@ -34,14 +34,17 @@ class Labelled:
     note: str = ""
 
 
-def labels_of(store: Store, classes: Sequence[str]) -> list[Labelled]:
-    """What holds for every item by now, in the order of their ids: labels, skips and cannot-tells."""
+def labels_of(store: Store, kind: Labelling) -> list[Labelled]:
+    """What holds for every item by now, in the order of their ids: labels, skips and cannot-tells.
+
+    Tags and numbers are told as a file of labels writes them.
+    """
     ledger = Ledger(store).refresh()
     found = []
     for name in sorted({*ledger.labels, *ledger.skipped}):
         last = next((one for one in reversed(ledger.history(name)) if one.verdict != "retract"), None)
         if name in ledger.labels:
-            told: Told = classes[class_number(ledger.labels[name])]
+            told: Told = kind.text(ledger.labels[name])
         else:
             told = CANNOT_TELL if ledger.skipped[name] == "cannot_tell" else SKIP
         found.append(Labelled(name, told, last.annotator if last else "", last.note if last else ""))

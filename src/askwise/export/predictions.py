@@ -1,13 +1,16 @@
 """What a model says of items: one row each, with its uncertainty and whether a person should look."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from askwise.bayes.fitted import Fitted
 from askwise.bayes.predict import predict
 from askwise.engine import Local
 from askwise.errors import InputError
+from askwise.oracle.labelling import labelling
 from askwise.pool import Pool
+from askwise.store.labels import Tags
+from askwise.tasks import Prediction
 from askwise.train.progress import Follow, meter
 
 RISK = 0.1
@@ -16,18 +19,16 @@ _CHUNK = 256  # items read and predicted at a time
 
 def columns_of(model: Fitted) -> list[str]:
     """The columns of the predictions, in order; the id of a picture is its name."""
-    return [
-        "id",
-        *([] if model.preparation.get("kind") == "images" else ["name"]),
-        "class",
-        "probability",
-        *(f"p:{name}" for name in model.classes),
-        "total",
-        "epistemic",
-        "aleatoric",
-        "ask",
-        "error",
-    ]
+    own = {
+        "classification": ["class", "probability", *(f"p:{name}" for name in model.classes)],
+        "multilabel": ["tags", *(f"p:{name}" for name in model.classes)],
+        "regression": [f"{name}{end}" for name in model.classes for end in ("", ":std")],
+    }
+    if model.task.name not in own:
+        raise InputError(f"predictions of {model.task.name} are pictures; a table cannot hold them")
+    named = [] if model.preparation.get("kind") == "images" else ["name"]
+    asks = [] if model.task.name == "regression" else ["ask"]
+    return ["id", *named, *own[model.task.name], "total", "epistemic", "aleatoric", *asks, "error"]
 
 
 def predictions(
@@ -41,53 +42,62 @@ def predictions(
 ) -> Iterator[dict[str, Any]]:
     """One row for each item of a pool, in its order; those that cannot be read have an `error` and no class.
 
-    Uncertainty is in nats. `ask` is true where the model gives its own choice less than 1 - `risk`: of
-    the rest it expects at most that share to be wrong. That is the model's word; `certify` tests it.
+    Uncertainty is in nats, summed over tags; of numbers it is variance. `ask` is true where the model gives
+    its own choice less than 1 - `risk`, of some tag at least: of the rest it expects at most that share to
+    be wrong. That is the model's word, and not tested here.
     """
     if not 0 < risk < 1:
         raise InputError(f"risk is a share of errors between 0 and 1, not {risk:g}")
-    if model.task.name != "classification":
-        raise InputError(f"predictions in a table want one class per item, not {model.task.name}")
     ids, engine = list(pool.ids), Local(processes=1)
     empty = dict.fromkeys(columns_of(model))
     with meter(len(ids), "predicting", unit="items", show=progress) as advance:
         for start in range(0, len(ids), _CHUNK):
             some = ids[start : start + _CHUNK]
             reading = pool.read(some)
-            rows = {name: {**empty, "ask": True, "error": why} for name, why in reading.quarantined.items()}
+            rows = {name: {**empty, **_refused(empty, why)} for name, why in reading.quarantined.items()}
             if reading.ids:
                 found = predict(model, reading.inputs, draws=draws, seed=seed, engine=engine)
-                values = zip(
-                    reading.ids,
-                    found.mean.double().tolist(),
-                    found.total.tolist(),
-                    found.epistemic.tolist(),
-                    found.aleatoric.tolist(),
-                    strict=True,
-                )
-                for name, mean, *doubt in values:
-                    rows[name] = {**empty, **_row(model.classes, mean, *doubt, risk=risk)}
+                for at, name in enumerate(reading.ids):
+                    rows[name] = {**empty, **_row(model, found, at, risk=risk)}
             for name in some:
                 yield {**rows[name], "id": name, **({"name": pool.name(name)} if "name" in empty else {})}
             advance(len(some))
 
 
-def _row(
-    classes: tuple[str, ...],
-    mean: list[float],
-    total: float,
-    epistemic: float,
-    aleatoric: float,
-    *,
-    risk: float,
-) -> dict[str, Any]:
-    best = max(range(len(mean)), key=mean.__getitem__)
+def _refused(empty: Mapping[str, Any], why: str) -> dict[str, Any]:
+    return {"error": why, **({"ask": True} if "ask" in empty else {})}
+
+
+def _row(model: Fitted, found: Prediction, at: int, *, risk: float) -> dict[str, Any]:
+    mean, names = found.mean[at].double(), model.classes
+    doubt = {
+        name: float(value[at].sum())
+        for name, value in (
+            ("total", found.total),
+            ("epistemic", found.epistemic),
+            ("aleatoric", found.aleatoric),
+        )
+    }
+    if model.task.name == "regression":
+        spread = found.total[at].double().sqrt().tolist()
+        values = zip(names, mean.tolist(), spread, strict=True)
+        return {
+            key: value for name, one, std in values for key, value in ((name, one), (f"{name}:std", std))
+        } | doubt
+    if model.task.name == "multilabel":
+        chances = mean[:, 1]
+        told = labelling({"name": "multilabel", **model.task.options}, names)
+        return {
+            "tags": told.text(told.guess(mean) or Tags(())),
+            **{f"p:{name}": value for name, value in zip(names, chances.tolist(), strict=True)},
+            **doubt,
+            "ask": bool(mean.amax(dim=1).min() < 1 - risk),
+        }
+    best = int(mean.argmax())
     return {
-        "class": classes[best],
-        "probability": mean[best],
-        **{f"p:{name}": value for name, value in zip(classes, mean, strict=True)},
-        "total": total,
-        "epistemic": epistemic,
-        "aleatoric": aleatoric,
-        "ask": mean[best] < 1 - risk,
+        "class": names[best],
+        "probability": float(mean[best]),
+        **{f"p:{name}": value for name, value in zip(names, mean.tolist(), strict=True)},
+        **doubt,
+        "ask": bool(mean[best] < 1 - risk),
     }

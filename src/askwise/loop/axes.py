@@ -47,9 +47,10 @@ def place_axes(setting: Setting, number: int) -> None:
 
 def _prefix(setting: Setting, number: int) -> int:
     """How many items, the first of the order, are encoded for a round; written down at the first use."""
-    noted = [fact for fact in setting.store.facts(Encoded) if fact.round == number]
-    if noted:
-        return noted[-1].count
+    if setting.encoded is None:  # nobody but the trainer writes them
+        setting.encoded = {fact.round: fact.count for fact in setting.store.facts(Encoded)}
+    if number in setting.encoded:
+        return setting.encoded[number]
     return _noted(setting, number, least=max(FIRST, 2 * setting.plan.initial.count))
 
 
@@ -59,21 +60,31 @@ def _noted(setting: Setting, number: int, *, least: int) -> int:
     digest = "" if own is None else _axes(setting, count, room=len(own.variance)).digest
     name = setting.encoder.get("encoder", "")
     setting.store.append([Encoded(round=number, encoder=name, count=count, sha256=digest)])
+    setting.encoded = {**(setting.encoded or {}), number: count}
     return count
 
 
 def _partial(setting: Setting) -> bool:
-    return setting.partial and isinstance(setting.pool, FeaturePool)
+    """Whether some items may have no features yet, and nobody should wait for them."""
+    return (setting.partial or setting.ready is not None) and isinstance(setting.pool, FeaturePool)
 
 
 def _encoded(setting: Setting, least: int) -> int:
     """How far the pool is encoded without a gap; the first `least` items are encoded now, if need be."""
     pool, order = setting.pool, setting.order()
     assert isinstance(pool, FeaturePool)  # noqa: S101  _partial has seen it
-    reading = pool.read(order[:least])
-    bad = {*pool.quarantined, *setting.ledger.quarantined, *reading.quarantined}
-    missing = (at for at, kept in enumerate(pool.kept(order).tolist()) if not kept and order[at] not in bad)
-    return next(missing, len(order))
+    bad = {*pool.quarantined, *setting.ledger.quarantined}
+    known = set(setting.ready or _kept(pool, order)) | bad
+    count = next((at for at, name in enumerate(order) if name not in known), len(order))
+    if count >= min(least, len(order)):
+        return count
+    bad |= pool.read(order[:least]).quarantined.keys()
+    known = _kept(pool, order) | bad
+    return next((at for at, name in enumerate(order) if name not in known), len(order))
+
+
+def _kept(pool: FeaturePool, order: list[str]) -> set[str]:
+    return {name for name, there in zip(order, pool.kept(order).tolist(), strict=True) if there}
 
 
 def _axes(setting: Setting, count: int, *, room: int) -> Axes:

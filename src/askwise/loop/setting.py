@@ -56,6 +56,8 @@ class Setting:
     """The name of a frozen encoder, where it has one, and the digest that tells it from others."""
     partial: bool = False
     """Whether questions may come from the part of the pool that is encoded, while another process goes on."""
+    encoded: dict[int, int] | None = None
+    """How many items were encoded for a round, by its number; none before that was looked for."""
     axes: tuple[int, Axes] | None = None
     """The axes that were fitted last, and to how many items."""
     rounds: list[Round] = field(default_factory=list)
@@ -101,7 +103,7 @@ class Setting:
     def order(self) -> list[str]:
         """The ids in the order in which they are encoded; every beginning is a random sample."""
         if self._order is None or len(self._order) != len(self.pool):
-            self._order = encoding_order(list(self.pool.ids))
+            self._order = encoding_order(list(self.pool.ids), seed=self.plan.seed)
         return self._order
 
     def refresh(self) -> Counts:

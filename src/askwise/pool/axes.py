@@ -1,6 +1,7 @@
 """The directions in which a pool's features differ, as a head that learns from few labels wants them."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 
 import torch
@@ -28,7 +29,7 @@ class Axes:
         along = (features.double() - self.centre) @ (self.directions * self.variance**power)
         return torch.nn.functional.normalize(along, dim=1).float()
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """What tells these axes from others: a round records which it has seen."""
         parts = (self.centre, self.directions, self.variance)

@@ -44,7 +44,8 @@ def create(
     folder: Path,
     source: Source,
     *,
-    classes: list[str] | None = None,
+    names: list[str] | None = None,
+    made_of: str = "classes",
     labels: Path | None = None,
     folders: bool = False,
     examples: Sequence[tuple[str, str]] = (),
@@ -54,24 +55,28 @@ def create(
 ) -> Made:
     """A project of these items in a folder; where there is one already, what is new is added to it.
 
-    `examples` are pairs of a class and an item. `chosen` are `acquire` and `posterior`, where a person
-    chose them. Whatever is refused leaves no
+    `names` are what a label is `made_of`: classes, tags or numbers. `examples` are pairs of a class and an
+    item. `chosen` are `acquire` and `posterior`, where a person chose them. Whatever is refused leaves no
     project behind, and one that was there as it was.
     """
     project = Project(folder)
     if is_project(folder):
-        plan = _the_same(project, source, classes, dict(chosen or {}))
-        classes = list(plan.classes)
+        plan = _the_same(project, source, names, made_of, dict(chosen or {}))
+        names = list(plan.names)
         known = material(plan, folder=folder)
-        told, _, notes = known_labels(known.pool, labels, folders=folders, examples=examples, classes=classes)
+        told, _, notes = known_labels(
+            known.pool, labels, folders=folders, examples=examples, names=names, made_of=made_of
+        )
         return _filled(project, plan, known, told, notes, ask_copies, progress)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder} is there already and is no project; choose another name")
     whole = _with_coding(source, folder)
     known = _material(source, whole, ["a", "b"])  # what the classes are may follow from the items
-    told, names, notes = known_labels(known.pool, labels, folders=folders, examples=examples, classes=classes)
-    notes += refuse_leaks(whole, known.pool, told, names)
-    values = choices(whole, names, shape=known.pool.like().shape, **(chosen or {}))
+    told, names, notes = known_labels(
+        known.pool, labels, folders=folders, examples=examples, names=names, made_of=made_of
+    )
+    notes += refuse_leaks(whole, known.pool, told, names if made_of == "classes" else ())
+    values = choices(whole, names, made_of=made_of, shape=known.pool.like().shape, **(chosen or {}))
     plan = make(values)
     text = written(values, name=str(folder))
     made_here = not folder.exists()
@@ -127,12 +132,14 @@ def _filled(
     return Made(project, plan, found, known.encoder, before, len(fresh), labelled, notes)
 
 
-def _the_same(project: Project, source: Source, classes: list[str] | None, chosen: dict[str, str]) -> Plan:
+def _the_same(
+    project: Project, source: Source, names: list[str] | None, made_of: str, chosen: dict[str, str]
+) -> Plan:
     """The plan of a project that is there; what contradicts it is refused, and said where to change it."""
     plan = read_plan(project.plan)
     wanted: dict[str, tuple[Any, Any]] = {
         "data": (str(source.path), plan.data),
-        "classes": (classes, list(plan.classes)),
+        made_of: (names, list(getattr(plan, made_of))),
         "acquire": (chosen.get("acquire"), plan.acquire),
         "posterior": (chosen.get("posterior"), plan.posterior["name"]),
     }

@@ -5,7 +5,6 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from torch import nn
 
@@ -15,6 +14,7 @@ from askwise.loop.answers import tell
 from askwise.loop.opening import stored_classes
 from askwise.loop.plan import make
 from askwise.loop.setting import Setting
+from askwise.oracle.labelling import Labelling, labelling
 from askwise.project import Project
 from askwise.project.plan_file import toml_value
 from askwise.runs.material import material, read_plan
@@ -68,24 +68,23 @@ def correct(project: Project, told: Mapping[str, str], *, annotator: str = "") -
         held = frozenset({*plan.validation.ids, *plan.test.ids})
         ledger = Ledger(store).refresh()
         setting = Setting(plan, nn.Identity(), known.pool, store, ledger, held, synced=len(known.pool))
-        values = {known.pool.find(key): _told(value, plan.classes) for key, value in told.items()}
-        before = {name: _standing(ledger, name, plan.classes) for name in values}
+        kind = labelling(plan.task, plan.names)
+        values = {known.pool.find(key): _told(value, kind) for key, value in told.items()}
+        before = {name: _standing(ledger, name, kind) for name in values}
         tell(setting, values, annotator=annotator)
         ledger.refresh()
-        return [Corrected(name, before[name], _standing(ledger, name, plan.classes)) for name in values]
+        return [Corrected(name, before[name], _standing(ledger, name, kind)) for name in values]
     finally:
         store.close()
 
 
-def _told(value: str, classes: Sequence[str]) -> Told:
-    if value in WORDS and value not in classes:
-        return WORDS[value]
-    return classes[position(value, classes)]
+def _told(value: str, kind: Labelling) -> Told:
+    return WORDS[value] if value in WORDS and value not in kind.names else kind.said(value, what="the label")
 
 
-def _standing(ledger: Ledger, name: str, classes: Sequence[str]) -> str | None:
-    label: Any = ledger.labels.get(name)
-    return ledger.skipped.get(name) if label is None else classes[label]
+def _standing(ledger: Ledger, name: str, kind: Labelling) -> str | None:
+    label = ledger.labels.get(name)
+    return ledger.skipped.get(name) if label is None else kind.text(label)
 
 
 def _with_classes(path: Path, classes: Sequence[str]) -> str:

@@ -5,16 +5,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from askwise.errors import InputError
-from askwise.project.sources import NONE, Source
+from askwise.project.sources import NONE, TASKS, Source
 
-_MOST_FIRST = 30
+_MOST_FIRST, _FIRST_NUMBERS = 30, 20
 _BATCH, _BUDGET = 10, 200
 
 
 def choices(
     source: Source,
-    classes: Sequence[str],
+    names: Sequence[str],
     *,
+    made_of: str = "classes",
     shape: Sequence[int],
     acquire: str | None = None,
     posterior: str | None = None,
@@ -27,24 +28,29 @@ def choices(
     margin between the two best classes. For two classes the first are random, then BALD.
     """
     featured = source.encoder != NONE or source.kind == "features"
-    values: dict[str, Any] = {"classes": list(classes), "data": str(source.path)}
+    values: dict[str, Any] = {} if made_of == "classes" else {"task": {"name": TASKS[made_of]}}
+    values |= {made_of: list(names), "data": str(source.path)}
     if source.options:
         values["data_options"] = source.options
     if source.encoder != NONE:
         values["encoder"] = source.encoder
     values["network"] = "on_axes" if featured else "digits_cnn" if len(shape) == 3 else "mlp"
     values["posterior"] = {"name": posterior or ("modal" if featured else "laplace")}
-    asked = asking(len(classes), featured=featured or source.kind == "table")
+    asked = asking(len(names), made_of=made_of, featured=featured or source.kind == "table")
     if acquire is not None:
         asked["acquire"] = acquire
     return values | asked | {"batch": _BATCH, "budget": _BUDGET, "seed": 0}
 
 
-def asking(classes: int, *, featured: bool) -> dict[str, Any]:
-    """What is asked: how many items first and by what, and the score of the later ones."""
-    asked: dict[str, Any] = {"acquire": "bald" if classes == 2 else "margin"}
-    asked["initial"] = min(3 * classes, _MOST_FIRST)
-    if classes > 2 and featured:
+def asking(count: int, *, made_of: str = "classes", featured: bool) -> dict[str, Any]:
+    """What is asked of so many classes, tags or numbers: how many items first and by what, then which.
+
+    Measured for classes; tags and numbers begin alike, and go on with what their task has instead.
+    """
+    later = {"tags": "bald", "numbers": "gaussian_bald"}.get(made_of, "bald" if count == 2 else "margin")
+    asked: dict[str, Any] = {"acquire": later}
+    asked["initial"] = _FIRST_NUMBERS if made_of == "numbers" else min(3 * count, _MOST_FIRST)
+    if (count > 2 or made_of != "classes") and featured:
         asked["initial_select"] = "typiclust"
     return asked
 
@@ -52,6 +58,9 @@ def asking(classes: int, *, featured: bool) -> dict[str, Any]:
 def written(values: Mapping[str, Any], *, name: str) -> str:
     """The plan as TOML with a comment for every choice."""
     said = {
+        "task": "What a label is.",
+        "tags": "What an item can have, any number of them.",
+        "numbers": "What is to be told of an item.",
         "classes": "What an item can be. New classes can be added at the end of the list.",
         "data": "Where the items are; they stay there. Put more there and run `askwise new` again.",
         "data_options": "How they are read.",

@@ -12,11 +12,14 @@ from askwise.encoders import PICTURES, ROWS, TEXTS
 from askwise.errors import InputError
 from askwise.oracle import File
 from askwise.oracle.file import ID_COLUMNS
+from askwise.oracle.labelling import labelling
 from askwise.pool import Coding, Pool, coding_of
 from askwise.pool.tables import header, rows
 from askwise.store.classes import position
 
 NONE = "none"
+TASKS = {"classes": "classification", "tags": "multilabel", "numbers": "regression"}
+"""What a label is made of, and the task that is."""
 _BYTES = 1 / 255  # pixels that are bytes become numbers from 0 to 1
 _SIDE = 32  # pixels at each side, for a small network that learns from the pictures themselves
 
@@ -82,35 +85,37 @@ def known_labels(
     *,
     folders: bool = False,
     examples: Sequence[tuple[str, str]] = (),
-    classes: Sequence[str] | None = None,
+    names: Sequence[str] | None = None,
+    made_of: str = "classes",
 ) -> tuple[Mapping[str, Any], list[str], list[str]]:
-    """The labels that are known of items, the classes, and what a person should know of the labels.
+    """The labels that are known of items, their names, and what a person should know of the labels.
 
-    Without `classes` they are those that the labels name, in the order of the alphabet, or the examples
-    in theirs.
+    `names` are those of classes, tags or numbers. Without them they are the classes that the labels name,
+    in the order of the alphabet, or the examples in theirs.
     """
     if examples:
         shown = list(dict.fromkeys(name for name, _ in examples))
         found_in = known_labels(
-            pool, labels, folders=folders, classes=classes or (None if labels or folders else shown)
+            pool, labels, folders=folders, names=names or (None if labels or folders else shown)
         )
         return _with_examples(pool, examples, *found_in)
     notes: list[str] = []
     if folders:
         found = {name: pool.name(name).rpartition("/")[0].rpartition("/")[2] for name in pool.ids}
-        own = list(classes) if classes else sorted({label for label in found.values() if label})
+        own = list(names) if names else sorted({label for label in found.values() if label})
         told: Mapping[str, Any] = {name: label for name, label in found.items() if label in own}
         if not told:
             raise InputError("--labels-from-folders: no picture lies in a folder that is called as a class")
     elif labels is not None:
-        own = list(classes) if classes else _named_in(labels)
-        file = File(labels, classes=_checked(own), find=pool.find)
+        own = list(names) if names else _named_in(labels)
+        kind = labelling({"name": TASKS[made_of]}, _checked(own))
+        file = File(labels, classes=kind, find=pool.find)
         told = file.told
         if file.unmatched:
             why = next(iter(file.unmatched.values()))
             notes.append(f"{len(file.unmatched)} of {file.lines} lines of {labels} name no item: {why}")
     else:
-        own, told = list(classes or ()), {}
+        own, told = list(names or ()), {}
     return told, list(_checked(own)), notes
 
 

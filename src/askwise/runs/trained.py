@@ -37,11 +37,11 @@ def last_model(plan: Plan, store: Store, *, folder: Path | None = None) -> Train
     last = rounds[-1]
     place = store.folder / last.checkpoint
     shape, classes = recorded_shape(place)
-    then = plan.model_copy(update={"classes": classes})
+    then = plan if plan.kind != "classification" else plan.model_copy(update={"classes": classes})
     fitted = load(place, network=None if _rebuilt(plan) else _network(then, shape, folder))
     if isinstance(fitted.network, Encoded):
         fitted = replace(fitted, network=head_alone(fitted.network))
-    now = stored_classes(store)[: len(classes)]
+    now = stored_classes(store)[: len(classes)] if plan.kind == "classification" else classes
     return Trained(replace(fitted, classes=now), last, plan.draws, plan.draw_seed(last.number))
 
 

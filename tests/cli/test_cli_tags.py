@@ -1,0 +1,73 @@
+"""A project of tags or of a number goes the same way as one of classes."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def rows(tmp_path, monkeypatch):
+    """Thirty rows; the first two numbers of a row decide its tags, the first its number."""
+    monkeypatch.chdir(tmp_path)
+    x = np.random.default_rng(0).normal(size=(30, 4)).astype(np.float32)
+    np.save("x.npy", x)
+    tags = [
+        "|".join(name for name, value in zip("ab", row, strict=False) if value > 0) or "none" for row in x
+    ]
+    (tmp_path / "tags.csv").write_text(
+        "row,label\n" + "".join(f"{at},{tag}\n" for at, tag in enumerate(tags))
+    )
+    lines = "".join(f"{at},{float(row[0]) * 3 + 1!r}\n" for at, row in enumerate(x))
+    (tmp_path / "numbers.csv").write_text("row,label\n" + lines)
+    return x
+
+
+def read(path):
+    return [json.loads(line) for line in Path(path).read_text().splitlines()]
+
+
+def test_from_tags_to_predictions_and_labels(askwise, rows):
+    assert askwise("new", "t", "--features", "x.npy", "--tags", "a,b")[0] == 0
+    plan = tomllib.loads(Path("t/plan.toml").read_text())
+    assert (plan["tags"], plan["task"]["name"], plan["acquire"]) == (["a", "b"], "multilabel", "bald")
+    assert askwise("run", "t", "--oracle", "tags.csv")[0] == 0
+    assert askwise("predict", "t", "--output", "p.jsonl")[0] == 0
+    found = read("p.jsonl")
+    truth = np.stack([rows[:, 0] > 0, rows[:, 1] > 0], axis=1)
+    said = np.array([["a" in row["tags"].split("|"), "b" in row["tags"].split("|")] for row in found])
+    assert (said == truth).mean() > 0.9
+    assert all((row["p:a"] > 0.5) == ("a" in row["tags"].split("|")) for row in found)
+    assert askwise("export", "t", "--labels", "--output", "l.csv")[0] == 0
+    assert askwise("new", "u", "--features", "x.npy", "--tags", "a,b", "--labels", "l.csv")[0] == 0
+    assert askwise("export", "u", "--labels", "--output", "again.csv")[0] == 0
+    first, second = (
+        {row.split(",")[0]: row.split(",")[1] for row in Path(name).read_text().splitlines()}
+        for name in ("l.csv", "again.csv")
+    )
+    assert first == second
+    assert "takes one class for each item" in askwise("export", "t", "--labels", "--format", "folders")[2]
+
+
+def test_from_a_number_to_predictions_and_a_correction(askwise, rows):
+    assert askwise("new", "n", "--features", "x.npy", "--number", "price")[0] == 0
+    assert askwise("run", "n", "--oracle", "numbers.csv")[0] == 0
+    assert askwise("predict", "n", "--output", "p.jsonl")[0] == 0
+    found = read("p.jsonl")
+    price = np.array([row["price"] for row in found])
+    assert np.corrcoef(price, rows[:, 0])[0, 1] > 0.9
+    assert all(row["price:std"] > 0 and "ask" not in row for row in found)
+    code, out, _ = askwise("correct", "n", found[0]["id"], "7.5")
+    assert code == 0
+    assert out.splitlines()[0].endswith("-> 7.5")
+
+
+def test_what_a_label_is_must_be_one_thing(askwise, rows):
+    both = askwise("new", "x", "--features", "x.npy", "--tags", "a,b", "--number", "n")
+    assert both[2] == "askwise: an item has tags or numbers, not all of them; choose one\n"
+    assert (
+        "folders and examples name classes"
+        in askwise("new", "x", "--features", "x.npy", "--tags", "a,b", "--example", "a=0")[2]
+    )
