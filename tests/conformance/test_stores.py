@@ -445,3 +445,13 @@ def test_times_are_those_of_the_appends_and_revisions_that_are_not_there_are_lef
     found = store.times({revision, revision + 5})
     assert list(found) == [revision]
     assert before <= datetime.fromisoformat(found[revision]) <= datetime.now(UTC)
+
+
+def test_leases_are_given_back_and_others_taken_at_once(store):
+    ask(store, "a", "b", "c")
+    first = store.swap([], "ann", count=2, seconds=60)
+    assert [lease.question.id for lease in first] == ["a", "b"]
+    second = store.swap(first[:1], "ann", count=5, seconds=60)
+    assert [lease.question.id for lease in second] == ["c", "a"]
+    assert store.swap(second, "ben", count=0, seconds=60) == []
+    assert [lease.question.id for lease in store.leases()] == ["b"]

@@ -11,7 +11,7 @@ from askwise.errors import InputError
 from askwise.store import open_store
 from askwise.store.facts import Answer
 from askwise.web.guard import HEADERS, LARGEST, Rate
-from askwise.web.people import tokens
+from askwise.web.people import PEOPLE, tokens
 from askwise.web.serve import hosts, serve
 
 GOOD = {
@@ -254,10 +254,13 @@ def test_the_hosts_of_a_server_on_this_machine_are_its_own_names_alone():
     assert hosts("box.example", 80) == {"box.example:80", "box.example"}
 
 
-def test_every_person_has_a_long_token_of_their_own():
-    found = tokens(["ann", "ben"])
+def test_every_person_has_a_long_token_of_their_own_that_stays_and_is_for_the_owner_s_eyes(project):
+    found = tokens(project, ["ann", "ben"])
     assert sorted(found.values()) == ["ann", "ben"]
     assert all(len(token) >= 40 for token in found)
+    assert tokens(project, ["ben"]).items() <= found.items()
+    assert tokens(project, ["eve", "ann"]).items() & found.items()
+    assert (project.folder / PEOPLE).stat().st_mode & 0o777 == 0o600
     for wrong in (["ann", "ann"], [" "], ["a\nb"], ["x" * 61]):
         with pytest.raises(InputError):
-            tokens(wrong)
+            tokens(project, wrong)

@@ -34,7 +34,6 @@ def label(
     if name is None and not demo:
         raise InputError("name a project: askwise label pets; or try: askwise label --demo")
     from askwise.web.demo import demo_project
-    from askwise.web.people import tokens
     from askwise.web.serve import serve
 
     project = demo_project(name) if demo else open_project(name or Path())
@@ -42,7 +41,7 @@ def label(
         project,
         host=host,
         port=port,
-        people=tokens(person or ()),
+        people=person or (),
         browser=not no_browser,
         say=typer.echo,
     )

@@ -21,7 +21,7 @@ from askwise.loop.answers import tell
 from askwise.loop.conditions import conditions
 from askwise.loop.decide import Stop, Wait
 from askwise.loop.featured import encoder_condition, feature_inputs, feature_pool, head_of, seen_by
-from askwise.loop.live import Live
+from askwise.loop.live import CHECKPOINT, Live
 from askwise.loop.models import latest
 from askwise.loop.opening import check_outputs, open_run, sync_grown
 from askwise.loop.parts import balanced, balanced_before, initial_part, measured_part
@@ -214,9 +214,12 @@ class Learner:
         answers = open_oracle(oracle, classes=self._setting.labelling, find=self._items.find)
         return loop.run(self._setting, answers, on_action=on_action)
 
-    def live(self) -> Live:
-        """The loop beside a person: step by step, as answers come in from elsewhere."""
-        return Live(self._setting)
+    def live(self, *, checkpoint: int = CHECKPOINT) -> Live:
+        """The loop beside a person: step by step, as answers come in from elsewhere.
+
+        Every `checkpoint` answers the model is kept on the disk.
+        """
+        return Live(self._setting, checkpoint=checkpoint)
 
     @property
     def store(self) -> Store:

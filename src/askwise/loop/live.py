@@ -21,7 +21,6 @@ from askwise.store.labels import class_number
 AHEAD = 12
 """Questions asked at a time: a page holds eight, and two pages may be open."""
 CHECKPOINT = 25
-"""Answers between two models that are kept on the disk; the others can be fitted again from the facts."""
 MOST_SCORED = 20_000
 """Items that are scored after an answer; of a larger pool others each time."""
 _NEIGHBOURS, _COMPARED = 3, 2_000
@@ -50,10 +49,14 @@ class Turn:
 
 
 class Live:
-    """One trainer that follows the answers in a store; a step never waits for anybody."""
+    """One trainer that follows the answers in a store; a step never waits for anybody.
 
-    def __init__(self, setting: Setting) -> None:
-        self._setting = setting
+    `checkpoint` counts the answers between two models that are kept on the disk; the others can be fitted
+    again from the facts.
+    """
+
+    def __init__(self, setting: Setting, *, checkpoint: int = CHECKPOINT) -> None:
+        self._setting, self._checkpoint = setting, checkpoint
         setting.engine = Local(processes=1)  # forking for so little would take longer than the work
         setting.journal = False
         if setting.plan.pool_subset is None and len(setting.pool) > MOST_SCORED:
@@ -123,8 +126,8 @@ class Live:
     def _fit(self) -> Round | None:
         setting = self._setting
         kept = [past for past in setting.rounds if past.checkpoint]
-        new = setting.ledger.changed_since(kept[-1].seen) if kept else CHECKPOINT
-        train_round(setting, checkpoint=new >= CHECKPOINT)
+        new = setting.ledger.changed_since(kept[-1].seen) if kept else self._checkpoint
+        train_round(setting, checkpoint=new >= self._checkpoint)
         return setting.last()
 
     def _wanted(self, *, again: bool) -> int:

@@ -105,6 +105,18 @@ class Store(Protocol):
         Those that were given back come last; before that the oldest, or with `newest` those asked last.
         """
 
+    def swap(
+        self,
+        back: Collection[Lease],
+        annotator: str,
+        *,
+        count: int,
+        seconds: int | float,
+        kinds: Collection[str] = ("learn",),
+        newest: bool = False,
+    ) -> list[Lease]:
+        """Up to `count` leases as `lease` gives them, after these are given back; all of it at once."""
+
     def renew(self, lease: Lease, *, seconds: int | float) -> Lease | None:
         """The lease with a new end; none if it is over and somebody else may have the question."""
 

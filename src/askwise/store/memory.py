@@ -145,6 +145,28 @@ class MemoryStore:
             slot.annotator, slot.token, slot.until = annotator, token_hex(16), now + seconds
             return _lease(slot)
 
+    def swap(
+        self,
+        back: Collection[Lease],
+        annotator: str,
+        *,
+        count: int,
+        seconds: int | float,
+        kinds: Collection[str] = ("learn",),
+        newest: bool = False,
+    ) -> list[Lease]:
+        """Up to `count` leases as `lease` gives them, after these are given back; all of it at once."""
+        with self._lock:
+            for lease in back:
+                self.release(lease)
+            found: list[Lease] = []
+            while len(found) < count:
+                one = self.lease(annotator, seconds=seconds, kinds=kinds, newest=newest)
+                if one is None:
+                    break
+                found.append(one)
+        return found
+
     def renew(self, lease: Lease, *, seconds: int | float) -> Lease | None:
         """The lease with a new end; none if it is over."""
         with self._lock:

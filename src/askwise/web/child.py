@@ -11,8 +11,6 @@ from typing import Any
 
 from askwise.errors import AskwiseError
 
-_PATIENCE = 8.0  # seconds after the end of the server, whatever it is doing
-
 
 class Line:
     """The way to the server and from it."""
@@ -22,6 +20,8 @@ class Line:
         os.dup2(2, 1)  # what anybody prints is no message
         self._lock = Lock()
         self.over, self.woken = Event(), Event()
+        self.grace = 0.0
+        """Seconds to put the work away after the server has ended."""
         self.heard: deque[dict[str, Any]] = deque()
         Thread(target=self._listen, daemon=True).start()
 
@@ -43,7 +43,7 @@ class Line:
             self.woken.set()
         self.over.set()
         self.woken.set()
-        Event().wait(_PATIENCE)
+        Event().wait(self.grace)
         os._exit(0)
 
 

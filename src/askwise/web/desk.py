@@ -104,20 +104,18 @@ class Desk:
             now = datetime.now(UTC).timestamp()
             held = [lease for lease in self.store.leases() if lease.annotator == annotator]
             newest = max((one.revision for one in self.ledger.refresh().open.values()), default=0)
-            kept = []
+            back, kept = list[Lease](), list[Lease]()
             for lease in held:
                 asked = lease.question
                 if keep is not None and asked.question not in keep and asked.revision < newest:
-                    self.store.release(lease)
+                    back.append(lease)
                 elif lease.until - now < LEASE / 2:
                     kept += [renewed] if (renewed := self.store.renew(lease, seconds=LEASE)) else []
                 else:
                     kept.append(lease)
-            while len(kept) < min(count, MOST_LEASED):
-                lease_ = self.store.lease(annotator, seconds=LEASE, newest=True)
-                if lease_ is None:
-                    break
-                kept.append(lease_)
+            wanted = min(count, MOST_LEASED) - len(kept)
+            if back or wanted > 0:
+                kept += self.store.swap(back, annotator, count=wanted, seconds=LEASE, newest=True)
         return [shown for lease in kept if (shown := self._shown(lease)) is not None]
 
     def _shown(self, lease: Lease) -> models.QuestionShown | None:

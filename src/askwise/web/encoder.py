@@ -2,17 +2,19 @@
 
 from pathlib import Path
 
-from askwise.loop.featured import feature_pool, head_of
-from askwise.pool import encode_ahead
-from askwise.project import open_project
-from askwise.runs.build import whole_network
-from askwise.runs.material import material, read_plan
-from askwise.store import open_store
 from askwise.web.child import Line, main
 
 
 def encode(folder: Path, line: Line) -> None:
     """Compute the features that are missing, and stay until the server ends."""
+    # not before: this takes seconds, in which the server may end
+    from askwise.loop.featured import feature_pool, head_of
+    from askwise.pool import encode_ahead
+    from askwise.project import open_project
+    from askwise.runs.build import whole_network
+    from askwise.runs.material import material, read_plan
+    from askwise.store import open_store
+
     project = open_project(folder)
     plan = read_plan(project.plan)
     known = material(plan, folder=project.folder)

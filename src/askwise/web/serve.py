@@ -1,9 +1,8 @@
 """`askwise label`: the server on this machine, with a link that carries the token."""
 
-import secrets
 import socket
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from ipaddress import ip_address
 from threading import Timer
 
@@ -14,8 +13,10 @@ from askwise.project import Project
 from askwise.web.app import make_app
 from askwise.web.desk import Desk
 from askwise.web.live import Live
+from askwise.web.people import tokens
 
 _PORTS = range(8765, 8785)
+_NOBODY = "me"  # who answers where nobody is named
 
 
 def serve(
@@ -23,28 +24,30 @@ def serve(
     *,
     host: str = "127.0.0.1",
     port: int | None = None,
-    people: dict[str, str] | None = None,
-    annotator: str = "me",
+    people: Sequence[str] = (),
     browser: bool = True,
     say: Callable[[str], None] = print,
 ) -> None:
-    """Serve the page until it is interrupted; on other hosts than this machine `people` have their tokens."""
+    """Serve the page until it is interrupted, with a link for each of these people.
+
+    On another host than this machine they must be named.
+    """
     if not _is_here(host) and not people:
         raise InputError(
             f"the page is for this machine alone, and {host} is open to others; give everybody a token "
             "with --person NAME, and put a server with TLS in front (for example: caddy reverse-proxy "
             f"--from your.domain --to 127.0.0.1:{port or _PORTS[0]}), since tokens travel with every request"
         )
-    tokens = people or {secrets.token_urlsafe(32): annotator}
     listener = _listener(host, port)
     number = listener.getsockname()[1]
+    links = tokens(project, people or [_NOBODY])
     desk = Desk(project)
     live = Live(project.folder, encodes=desk.encoder is not None, bar=desk.bar)
-    app = make_app(desk, live, people=tokens, hosts=hosts(host, number))
+    app = make_app(desk, live, people=links, hosts=hosts(host, number))
     shown = f"[{host}]" if ":" in host else host
-    for token, name in tokens.items():
+    for token, name in links.items():
         link = f"http://{shown}:{number}/#{token}"
-        say(f"{project.name}: {link}" if len(tokens) == 1 else f"{name}: {link}")
+        say(f"{project.name}: {link}" if len(links) == 1 else f"{name}: {link}")
         if browser and _is_here(host):
             Timer(1.0, webbrowser.open, [link]).start()
             browser = False

@@ -94,7 +94,7 @@ def _next(desk: Desk, live: Live, counts: models.Counts, labels: Counter[str], m
         return f"The budget of {desk.plan.budget} labels is spent; raise it in {desk.project.plan} to go on."
     if counts.unlabelled + counts.open + counts.skipped == 0:
         return "Nothing is left to ask: look through the history, then predict or export."
-    if not given and model == "encoding":
+    if not given and model == "encoding" and not counts.open:
         return "The encoder has begun; the first questions come as soon as some items are encoded."
     if not given:
         return "Label the first item: one key, and the next one comes."

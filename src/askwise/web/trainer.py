@@ -2,19 +2,25 @@
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from askwise.loop.live import Guess, Live
-from askwise.project import open_project
-from askwise.runs.build import learner
-from askwise.runs.material import material, read_plan
-from askwise.store.facts import Round
 from askwise.web.child import Line, main
 
+if TYPE_CHECKING:
+    from askwise.loop.live import Guess, Live
+    from askwise.store.facts import Round
+
 _LOOK = 1.0  # seconds between two looks at the store, for answers that came from elsewhere
+_GRACE = 8.0  # seconds for a last model, when the server has ended
 
 
 def train(folder: Path, line: Line) -> None:
     """Step after step, until the server ends."""
+    # not before: this takes seconds, in which the server may end
+    from askwise.project import open_project
+    from askwise.runs.build import learner
+    from askwise.runs.material import material, read_plan
+
     project = open_project(folder)
     plan = read_plan(project.plan)
     known = material(plan, folder=project.folder)
@@ -23,6 +29,7 @@ def train(folder: Path, line: Line) -> None:
         _tell_round(line, ours.rounds()[-1:])
         _tell_guesses(line, live.guesses(question.id for question in live.open()))
         line.tell("ready")
+        line.grace = _GRACE
         while not line.over.is_set():
             line.woken.clear()
             turn = live.step()
@@ -38,17 +45,17 @@ def train(folder: Path, line: Line) -> None:
         live.keep()
 
 
-def _tell_round(line: Line, rounds: list[Round]) -> None:
+def _tell_round(line: Line, rounds: "list[Round]") -> None:
     for one in rounds:
         line.tell("round", number=one.number, seen=one.seen, labels=one.labels)
 
 
-def _tell_guesses(line: Line, guesses: list[Guess]) -> None:
+def _tell_guesses(line: Line, guesses: "list[Guess]") -> None:
     if guesses:
         line.tell("guesses", guesses=[asdict(guess) for guess in guesses])
 
 
-def _tell_wanted(line: Line, live: Live) -> None:
+def _tell_wanted(line: Line, live: "Live") -> None:
     """Answer what the server has asked for meanwhile."""
     wanted: list[str] = []
     while line.heard:

@@ -207,12 +207,31 @@ class SqlStore:
         newest: bool = False,
     ) -> Lease | None:
         """A question that this annotator has neither answered nor holds; none if there is none free."""
+        found = self.swap([], annotator, count=1, seconds=seconds, kinds=kinds, newest=newest)
+        return found[0] if found else None
+
+    def swap(
+        self,
+        back: Collection[Lease],
+        annotator: str,
+        *,
+        count: int,
+        seconds: int | float,
+        kinds: Collection[str] = ("learn",),
+        newest: bool = False,
+    ) -> list[Lease]:
+        """Up to `count` leases as `lease` gives them, after these are given back; all of it at once."""
+        found: list[tuple[str, str, float]] = []
         with told(self.name), self._writing() as connection:
-            found = slots.take(connection, annotator, seconds=seconds, kinds=kinds, newest=newest)
-            if found is None:
-                return None
-            name, token, until = found
-            return Lease(self._asked(connection, [name])[name], annotator, token, until)
+            for lease in back:
+                slots.give_back(connection, lease.token)
+            while len(found) < count:
+                one = slots.take(connection, annotator, seconds=seconds, kinds=kinds, newest=newest)
+                if one is None:
+                    break
+                found.append(one)
+            asked = self._asked(connection, [name for name, *_ in found])
+            return [Lease(asked[name], annotator, token, until) for name, token, until in found]
 
     def renew(self, lease: Lease, *, seconds: int | float) -> Lease | None:
         """The lease with a new end; none if it is over and somebody else may have the question."""

@@ -1,0 +1,201 @@
+"""The loop beside a person: every step takes in what was answered, and asks what is best by then."""
+
+import numpy as np
+import pytest
+
+import askwise as aw
+from askwise.errors import SlowPathWarning
+from askwise.loop.live import AHEAD, CHECKPOINT
+from askwise.nets import mlp
+from askwise.store import open_store
+from askwise.store.facts import Answer, Asked, Round
+
+CLASSES = ["low", "high"]
+
+
+@pytest.fixture
+def items():
+    return np.random.default_rng(0).normal(size=(200, 3)).astype(np.float32)
+
+
+@pytest.fixture
+def learner(items, tmp_path):
+    found = aw.Learner(
+        mlp(features=3, classes=2, hidden=()),
+        pool=aw.pool.arrays(items),
+        classes=CLASSES,
+        posterior="laplace",
+        acquire="margin",
+        training={"epochs": 5},
+        initial=4,
+        budget=150,
+        store=tmp_path / "run.db",
+        seed=0,
+    )
+    yield found
+    found.close()
+
+
+class Person:
+    """Answers through the leases, as a page does."""
+
+    def __init__(self, learner, items):
+        self.store = open_store(learner.store.path, access="answer")
+        self._learner, self._items = learner, items
+
+    def answer(self, count, *, only=None):
+        """How many labels were given; items of another class than `only` are skipped."""
+        told = tried = 0
+        while told < count and tried < 30:
+            tried += 1
+            lease = self.store.lease("ann", seconds=60, newest=True)
+            if lease is None:
+                break
+            number = int(self._items[self._learner.item(lease.question.id).row][0] > 0)
+            if only is not None and number != only:
+                self.store.answer([_answer(lease.question, verdict="skip")])
+                continue
+            self.store.answer([_answer(lease.question, label=number)])
+            told += 1
+        return told
+
+
+@pytest.fixture
+def person(learner, items):
+    found = Person(learner, items)
+    yield found
+    found.store.close()
+
+
+def _answer(asked, *, verdict="label", label=None):
+    return Answer(
+        id=asked.id,
+        key=f"{asked.question}-{verdict}",
+        verdict=verdict,
+        label=label,
+        question=asked.question,
+        annotator="ann",
+    )
+
+
+def test_the_first_step_asks_and_the_next_has_nothing_to_do(learner):
+    live = learner.live()
+    turn = live.step()
+    assert turn.fitted is None
+    assert len(turn.asked) >= 4
+    live.step()
+    assert live.step() is None
+
+
+def test_after_each_answer_there_is_a_model_that_has_seen_it_and_newer_questions(learner, person):
+    live = learner.live()
+    live.step()
+    assert person.answer(4) == 4
+    for _ in range(3):
+        before = learner.store.revision
+        assert person.answer(1) == 1
+        turn = live.step()
+        assert turn.fitted.seen > before
+        assert len(turn.asked) == AHEAD
+        assert learner.store.leases() == []
+    assert person.store.lease("ann", seconds=60, newest=True).question == turn.asked[0]
+    assert len(learner.store.facts(Asked)) >= 4
+
+
+def test_one_class_alone_is_not_learned_from_and_questions_do_not_end(learner, person):
+    live = learner.live()
+    labels = 0
+    for _ in range(3):
+        live.step()
+        labels += person.answer(5, only=1)
+    assert labels > 5
+    assert not learner.store.facts(Round)
+
+
+def test_a_model_is_kept_every_so_many_answers_and_at_the_end(learner, person):
+    assert CHECKPOINT == 25
+    live = learner.live(checkpoint=4)
+    live.step()
+    assert person.answer(4) == 4
+    for _ in range(7):
+        live.step()
+        assert person.answer(1) == 1
+    kept = [one.labels for one in learner.store.facts(Round) if one.checkpoint]
+    assert kept == [4, 8]
+    assert len(learner.store.facts(Round)) == 7
+    live.step()
+    live.keep()
+    last = learner.store.facts(Round)[-1]
+    assert last.checkpoint
+    assert last.labels == 11
+
+
+def test_what_somebody_looks_at_is_not_asked_anew(learner, person):
+    live = learner.live()
+    live.step()
+    person.answer(4)
+    live.step()
+    held = [person.store.lease("ben", seconds=60, newest=True) for _ in range(3)]
+    person.answer(1)
+    turn = live.step()
+    assert not {lease.question.id for lease in held} & {question.id for question in turn.asked}
+    assert len(turn.asked) == AHEAD
+
+
+def test_no_more_is_asked_than_the_budget_has_room_for(learner, person):
+    learner._setting.plan = learner._setting.plan.model_copy(update={"budget": 5})
+    live = learner.live()
+    live.step()
+    for _ in range(5):
+        assert person.answer(1) == 1
+        live.step()
+    before = learner.store.revision
+    assert live.step() is None
+    assert learner.store.revision == before
+
+
+def test_guesses_are_the_model_s_own_and_neighbours_are_labelled(learner, person, items):
+    live = learner.live()
+    assert live.guesses(["nothing"]) == []
+    live.step()
+    person.answer(4)
+    turn = live.step()
+    ids = [question.id for question in turn.asked]
+    found = live.guesses(ids)
+    wanted = learner.predict(ids)
+    assert [guess.id for guess in found] == ids
+    np.testing.assert_allclose([guess.probabilities for guess in found], wanted.mean, atol=1e-6)
+    np.testing.assert_allclose([guess.total for guess in found], wanted.total, atol=1e-6)
+    labelled = set(learner._setting.ledger.labels)
+    assert all(guess.neighbours and set(guess.neighbours) <= labelled for guess in found)
+    rows = {name: items[learner.item(name).row] for name in [*ids, *labelled]}
+    for guess in found:
+        alike = {name: _cosine(rows[guess.id], rows[name]) for name in labelled}
+        assert guess.neighbours[0] == max(alike, key=alike.get)
+
+
+def _cosine(one, other):
+    return float(one @ other / np.linalg.norm(one) / np.linalg.norm(other))
+
+
+def test_a_trainer_that_was_killed_goes_on_with_all_answers(learner, person, items, tmp_path):
+    live = learner.live(checkpoint=100)
+    live.step()
+    for count in (4, 2):
+        person.answer(count)
+        turn = live.step()
+    assert not turn.fitted.checkpoint
+    person.answer(3)
+    learner.close()
+    again = aw.Learner(
+        mlp(features=3, classes=2, hidden=()),
+        pool=aw.pool.arrays(items),
+        plan=learner._setting.plan,
+        store=tmp_path / "run.db",
+    )
+    with again:
+        live = again.live()
+        ids = [question.id for question in live.open()]
+        with pytest.warns(SlowPathWarning, match="trained again .* the same to the bit"):
+            assert live.guesses(ids)
+        assert live.step().fitted.labels == 9

@@ -1,0 +1,94 @@
+"""The first minutes, and the end: each state has its words."""
+
+from small_page import Page, truth
+
+from askwise.store.facts import ClassEdit
+
+
+def said(page):
+    return page.get("/api/status").json()
+
+
+def reason(page):
+    return page.get("/api/questions").json()["reason"]
+
+
+def test_before_the_first_answer_it_says_to_label_one(page):
+    assert said(page)["next"].startswith("Label the first item")
+    assert (said(page)["model"], said(page)["seen"], said(page)["given"]) == ("cold", 0, 0)
+
+
+def test_without_a_class_it_says_to_name_one(page):
+    for number in (0, 1):
+        page.desk.store.append([ClassEdit(edit="retire", number=number)])
+    assert "Name the first class" in said(page)["next"]
+
+
+def test_with_one_class_it_says_what_is_missing(page):
+    for one in page.questions():
+        if truth(one["name"]) == "dark":
+            page.answer(one, "dark")
+    status = said(page)
+    assert "'dark'" in status["next"]
+    assert "second class" in status["next"]
+    assert status["model"] == "cold"
+    assert status["balance"][1] == {"name": "light", "count": 0}
+
+
+def test_with_skips_alone_it_says_so(page):
+    for one in page.questions(n=3):
+        page.answer(one, verdict="skip")
+    assert "skipped" in said(page)["next"]
+
+
+def test_unclear_alone_is_no_label(page):
+    for one in page.questions(n=2):
+        page.answer(one, verdict="unclear")
+    assert "no label yet" in said(page)["next"]
+
+
+def test_while_questions_are_chosen_it_says_so(page):
+    for one in page.questions():
+        page.answer(one, truth(one["name"]))
+    assert reason(page) == "The next questions are being chosen."
+
+
+def test_while_the_encoder_has_begun_it_says_how_far_it_is(project):
+    page = Page(project)
+    page.live.encoder = page.live.trainer  # any process: it is not begun
+    with page.client:
+        for one in page.questions():
+            page.answer(one, verdict="unclear")
+        page.live._encoded({"kind": "encoding", "done": 32, "of": 40, "bad": {}})
+        assert reason(page).startswith("The encoder is at item 32 of 40")
+        assert said(page)["encoding"] == {"done": 32, "of": 40, "seconds_left": None}
+        page.live._encoded({"kind": "encoded", "of": 40})
+        assert said(page)["encoding"] is None
+
+
+def test_when_everything_is_labelled_it_says_what_comes_next(page):
+    page.ask([name for name in page.pool_ids() if not page.desk.ledger.refresh().known(name)])
+    while questions := page.questions(n=32):
+        for one in questions:
+            page.answer(one, truth(one["name"]))
+    assert "nothing left to ask" in reason(page)
+    assert said(page)["next"].startswith("Nothing is left to ask")
+
+
+def test_when_the_budget_is_spent_it_says_where_to_raise_it(page):
+    page.desk.plan = page.desk.plan.model_copy(update={"budget": 2})
+    for one in page.questions(n=6):
+        page.answer(one, truth(one["name"]))
+    assert "budget of 2 labels is spent" in reason(page)
+    assert "plan.toml" in said(page)["next"]
+
+
+def test_a_trainer_that_cannot_work_is_quoted(page):
+    page.live.tell("refused", error="the data are gone")
+    assert said(page)["next"] == "The model cannot learn: the data are gone"
+
+
+def test_afterwards_it_says_to_go_on(page):
+    for value, one in {truth(one["name"]): one for one in page.questions(n=6)}.items():
+        page.answer(one, value)
+    assert said(page)["next"].startswith("Go on")
