@@ -7,7 +7,7 @@ import { encodingLines } from "./panel.js";
 /** What the stage says when there is no item to show. */
 export function emptyWords({ project, questions, outbox, status, keys }, name) {
   const { counts } = project;
-  const page = (title, ...lines) => [make("div", { class: "empty" }, make("h2", {}, title), ...lines.map((line) => (typeof line === "string" ? make("p", {}, line) : line)))];
+  const page = (title, ...lines) => make("div", { class: "empty" }, make("h2", {}, title), ...lines.map((line) => (typeof line === "string" ? make("p", {}, line) : line)));
   const { state } = outbox;
   if (state.invalid) return page("This link is not valid", "Open the link that askwise label prints. Answers that wait in this browser are kept and sent then.");
   if (state.mode === "offline") {
