@@ -307,7 +307,7 @@ class _Handler(BaseHTTPRequestHandler):
         if found[2] == "image":
             return contract.pictures[int(item[1:]) % len(contract.pictures)]
         if found[2] == "text":
-            return {"text": contract.items[item].get("text", "")}
+            return {"text": contract.items[item].get("text", ""), "row": contract.items[item].get("row")}
         return contract.why(item)
 
     def guarded(self, work: Any) -> None:

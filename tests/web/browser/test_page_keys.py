@@ -124,6 +124,24 @@ def test_after_a_reload_work_goes_on_and_undo_knows_the_past(server: ContractSer
     assert server.verdicts() == {"i0": ("label", "cat"), "i1": ("label", "dog"), "i2": ("label", "cat")}
 
 
+def test_rows_are_shown_when_asked_and_again_from_the_past(visit: Any) -> None:
+    rows = [
+        {"name": f"house {place}", "row": [["rooms", str(place)], ["garden", "yes"]]} for place in range(5)
+    ]
+    with ContractServer(kind="row", items=rows) as server:
+        page = visit(server, ready="#stage table")
+        page.keyboard.press("1")
+        shows(page, "house 1")
+        settled(page)
+        page.reload()
+        shows(page, "house 1")
+        page.wait_for_selector("[data-act=undo]:enabled")
+        page.keyboard.press("ArrowLeft")
+        shows(page, "house 0")
+        page.wait_for_selector("#stage td >> text=0")
+        assert page.locator("#stage td").all_text_contents() == ["0", "yes"]
+
+
 def test_tags_toggle_and_enter_advances(visit: Any) -> None:
     with ContractServer(task="multilabel") as server:
         page = visit(server)

@@ -44,7 +44,7 @@ export function hintWords({ project, session, status, keys }, leave) {
   if (project.task === "regression") return ["What is the number?"];
   const classes = project.classes.filter((one) => !one.retired);
   if (!classes.length) return [make("strong", {}, "No class is named yet. "), "What do you see? Press ", keycap(keys.of("add")), " and name it."];
-  if (project.task === "multilabel") return ["Which of these hold? Then ", keycap(keys.of("next"))];
+  if (project.task === "multilabel") return ["Which of these hold?"];
   const used = (status?.balance ?? []).filter((one) => one.count > 0);
   if (used.length === 1 && status.labels >= 3) return [make("strong", {}, `Only ${used[0].name} so far. `), "The model starts to learn when a second class is answered."];
   return ["Which class is it?"];
