@@ -139,7 +139,7 @@ export function showKeys(keys, changed, rename) {
     table.children[place]?.querySelector("button").focus();
   };
   const reset = make("button", { type: "button", class: "plain", onclick: () => { keys.reset(); build(); changed(); } }, "Take all changes back");
-  const { dialog, shut } = open("Keys", [
+  const { dialog, shut } = open("Classes and keys", [
     make("p", {}, "Click a key to change it. Hold ", keycap("Alt"), " to see what the model thinks; such an answer is marked as assisted. ",
       keycap("Ctrl"), " ", keycap("Z"), " undoes too."),
     said, table, reset,
