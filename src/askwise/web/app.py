@@ -126,8 +126,11 @@ def _add_routes(app: FastAPI, desk: Desk, live: Live) -> None:
 
     @app.get("/api/items/{item}/text")
     def text(item: Item) -> models.Text:
-        """The whole text of an item."""
-        return models.Text(text=desk.media.text(known(item)))
+        """The whole text of an item, or its columns."""
+        identity = known(item)
+        if desk.media.kind == "row":
+            return models.Text(text="", row=desk.media.row(identity))
+        return models.Text(text=desk.media.text(identity))
 
     @app.get("/api/items/{item}/why")
     def why(item: Item) -> models.Why:

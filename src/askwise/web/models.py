@@ -123,9 +123,10 @@ class AnswersKept(BaseModel):
 
 
 class Text(BaseModel):
-    """The whole text of an item."""
+    """The whole text of an item; for a row of a table its columns."""
 
     text: str
+    row: list[tuple[str, str]] | None = None
 
 
 class Probability(BaseModel):

@@ -79,7 +79,7 @@ class ContractServer:
         self.reason: str | None = None
         self.model = False
         self.refuse: str | None = None  # an item whose answers are refused
-        self.posts = 0
+        self.posts = self.asked = 0
         self.lock = threading.RLock()
         self.changed = threading.Condition(self.lock)
         self.port = 0
@@ -143,6 +143,7 @@ class ContractServer:
         }  # fmt: skip
 
     def questions(self, count: int) -> dict[str, Any]:
+        self.asked += 1
         held = self.verdicts()
         free = [] if self.reason else [item for item in self.items.values() if item["item"] not in held]
         shared = {"kind": self.kind, "lease_until": "2099-01-01T00:00:00Z"}
@@ -186,6 +187,11 @@ class ContractServer:
     def edit(self, body: dict[str, Any]) -> dict[str, Any]:
         if body["revision"] != self.class_revision:
             raise ProblemError(409, "the classes have changed meanwhile; look again")
+        if body["edit"] == "rename":
+            named = next(one for one in self.classes if one["name"] == body["name"])
+            named["name"] = body["to"]
+            self.class_revision += 1
+            return {"revision": self.class_revision, "classes": self.classes}
         key = next((k for k in "123456789" if k not in [c["key"] for c in self.classes]), None)
         self.classes.append({"name": body["name"], "key": key, "parent": None, "retired": False})
         self.class_revision += 1
@@ -301,7 +307,7 @@ class _Handler(BaseHTTPRequestHandler):
         if found[2] == "image":
             return contract.pictures[int(item[1:]) % len(contract.pictures)]
         if found[2] == "text":
-            return {"text": contract.items[item].get("text", "")}
+            return {"text": contract.items[item].get("text", ""), "row": contract.items[item].get("row")}
         return contract.why(item)
 
     def guarded(self, work: Any) -> None:

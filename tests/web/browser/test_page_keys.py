@@ -124,6 +124,24 @@ def test_after_a_reload_work_goes_on_and_undo_knows_the_past(server: ContractSer
     assert server.verdicts() == {"i0": ("label", "cat"), "i1": ("label", "dog"), "i2": ("label", "cat")}
 
 
+def test_rows_are_shown_when_asked_and_again_from_the_past(visit: Any) -> None:
+    rows = [
+        {"name": f"house {place}", "row": [["rooms", str(place)], ["garden", "yes"]]} for place in range(5)
+    ]
+    with ContractServer(kind="row", items=rows) as server:
+        page = visit(server, ready="#stage table")
+        page.keyboard.press("1")
+        shows(page, "house 1")
+        settled(page)
+        page.reload()
+        shows(page, "house 1")
+        page.wait_for_selector("[data-act=undo]:enabled")
+        page.keyboard.press("ArrowLeft")
+        shows(page, "house 0")
+        page.wait_for_selector("#stage td >> text=0")
+        assert page.locator("#stage td").all_text_contents() == ["0", "yes"]
+
+
 def test_tags_toggle_and_enter_advances(visit: Any) -> None:
     with ContractServer(task="multilabel") as server:
         page = visit(server)
@@ -177,6 +195,32 @@ def test_a_new_class_is_added_and_answered_with(server: ContractServer, visit: A
     shows(page, "item 2")
     settled(page)
     assert server.verdicts() == {"i0": ("label", "heron"), "i1": ("label", "heron")}
+
+
+def test_a_class_is_renamed_and_answers_by_its_new_name(server: ContractServer, visit: Any) -> None:
+    page = visit(server)
+    page.keyboard.press("?")
+    page.click("[aria-label='Rename owl']")
+    page.fill("#words", "tawny owl")
+    press(page, "Enter")
+    page.wait_for_selector(".choice >> text=tawny owl")
+    page.keyboard.press("3")
+    shows(page, "item 1")
+    settled(page)
+    assert server.verdicts() == {"i0": ("label", "tawny owl")}
+
+
+def test_two_tabs_of_one_person_do_not_ask_the_same_item_twice(server: ContractServer, visit: Any) -> None:
+    one = visit(server)
+    other = visit(server, context=one.context)
+    press(one, "1", "1")
+    shows(other, "item 2")
+    press(other, "2")
+    shows(one, "item 3")
+    settled(one)
+    settled(other)
+    assert server.verdicts() == {"i0": ("label", "cat"), "i1": ("label", "cat"), "i2": ("label", "dog")}
+    assert len(server.facts) == 3
 
 
 def test_a_note_goes_with_the_answer(server: ContractServer, visit: Any) -> None:

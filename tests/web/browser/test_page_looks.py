@@ -138,3 +138,6 @@ def test_the_first_minutes_have_their_words(visit: Any) -> None:
         press(page, "Backspace", "1")
         page.wait_for_selector("text=Only skipped items are left")
         page.wait_for_selector("text=1 labelled, 3 skipped.")
+        before = server.asked
+        page.wait_for_timeout(1000)
+        assert server.asked - before < 5, "a page without questions must not ask without end"

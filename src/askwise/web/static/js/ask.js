@@ -23,7 +23,7 @@ export class Ask {
 
   constructor(page) {
     this.#page = page;
-    this.#viewer = new Viewer(at("stage"), at("item-tools"), { swipe: (id) => this.act(id) });
+    this.#viewer = new Viewer(at("stage"), at("item-tools"), (id) => this.act(id));
     this.#choices = new Choices(at("choices"), page.project, page.keys, {
       answer: (value) => this.#answer("label", value), find: () => this.act("find"),
     });
@@ -47,8 +47,8 @@ export class Ask {
     document.body.classList.toggle("looks-back", session.looksBack);
     document.body.classList.toggle("nothing", !shown);
     fill(at("caption"), shown ? shown.name : "");
-    if (shown) this.#viewer.show(shown.name, items.content(shown));
-    else this.#viewer.empty(...emptyWords(this.#page, () => this.act("add")));
+    if (shown) this.#viewer.show(shown.name, items.content(shown), () => items.sharp(shown));
+    else this.#nothing();
     this.#choices.set(shown?.given);
     this.hint();
     for (const [id, button] of Object.entries(this.#buttons)) button.disabled = !this.#possible(id);
@@ -58,7 +58,7 @@ export class Ask {
   /** Shows the sentence above the choices. */
   hint() {
     fill(at("hint"), ...hintWords(this.#page, () => this.#page.leave()));
-    if (!this.#page.session.shown) this.#viewer.empty(...emptyWords(this.#page, () => this.act("add")));
+    if (!this.#page.session.shown) this.#nothing();
   }
 
   /** The classes or their keys have changed. */
@@ -79,9 +79,15 @@ export class Ask {
       larger: () => this.#viewer.zoom(1.5), smaller: () => this.#viewer.zoom(1 / 1.5),
       find: () => findClass(this.#choices.classes.map((one) => ({ ...one, key: keys.of(`class ${one.name}`) })), session.recent, (name) => this.#choices.choose(name)),
       add: () => this.#newClass(), note: () => this.#leaveNote(), why: () => (this.#why ? this.#unwhy() : this.#whyThis()),
-      help: () => showKeys(keys, () => this.rebuild()),
+      help: () => showKeys(keys, () => this.rebuild(), (name) => this.#rename(name)),
     };
     work[id]?.();
+  }
+
+  #nothing() {
+    const words = emptyWords(this.#page, () => this.act("add"));
+    const before = at("stage").querySelector(".empty");
+    if (before?.textContent !== words.textContent) this.#viewer.empty(words); // a button under a finger stays
   }
 
   #answer(verdict, value = null) {
@@ -154,7 +160,7 @@ export class Ask {
         if (!name) return "A class needs a name.";
         const known = project.classes.find((one) => one.name === name);
         if (!known || known.retired) {
-          const trouble = await this.#addClass(name);
+          const trouble = await this.#editClass({ edit: "add", name });
           if (trouble) return trouble;
         }
         if (entry && entry === this.#page.session.shown) this.#choices.choose(name);
@@ -163,16 +169,24 @@ export class Ask {
     );
   }
 
-  async #addClass(name) {
+  #rename(name) {
+    askWords("Rename a class", { label: `A new name for ${name}`, value: name, button: "Rename it", hint: "Its labels go with it; nothing is asked again." }, (to) => {
+      if (!to || to === name) return "Type another name.";
+      return this.#editClass({ edit: "rename", name, to });
+    });
+  }
+
+  /** Changes the classes on the server; returns a sentence where that cannot be. */
+  async #editClass(edit) {
     const { project } = this.#page;
     for (let tries = 0; ; tries += 1) {
       try {
-        const edited = await post("/api/classes", { edit: "add", name, revision: project.revision });
+        const edited = await post("/api/classes", { ...edit, revision: project.revision });
         Object.assign(project, { classes: edited.classes, revision: edited.revision });
         this.#page.classesChanged();
         return null;
       } catch (error) {
-        if (!(error instanceof Refused)) return "The server is away; a class can be added when it is back.";
+        if (!(error instanceof Refused)) return "The server is away; classes can be changed when it is back.";
         if (error.status !== 409 || tries === 2) return error.message;
         await this.#page.refresh().catch(() => {}); // somebody else changed something meanwhile
       }

@@ -112,8 +112,8 @@ export function askWords(title, { label, value = "", button, hint = null, long =
   field.focus();
 }
 
-/** Shows all keys; each can be changed. */
-export function showKeys(keys, changed) {
+/** Shows all keys; each can be changed, and `rename` gives a class another name. */
+export function showKeys(keys, changed, rename) {
   const said = make("p", { class: "trouble", role: "alert" });
   const table = make("ul", { class: "keys" });
   let waiting = null;
@@ -125,7 +125,12 @@ export function showKeys(keys, changed) {
       fill(said);
     };
     const button = make("button", { type: "button", class: "quiet", "aria-label": `Change the key of ${binding.words}`, onclick: begin }, binding.key ? keycap(binding.key) : "none");
-    return make("li", {}, make("span", { class: "label" }, binding.words), button);
+    const named = () => {
+      shut();
+      rename(binding.name);
+    };
+    const other = binding.name && make("button", { type: "button", class: "quiet quiet-words", "aria-label": `Rename ${binding.name}`, onclick: named }, "Rename");
+    return make("li", {}, make("span", { class: "label" }, binding.words), other, button);
   };
   const build = () => {
     const place = [...table.children].findIndex((line) => line.contains(document.activeElement));
@@ -134,7 +139,7 @@ export function showKeys(keys, changed) {
     table.children[place]?.querySelector("button").focus();
   };
   const reset = make("button", { type: "button", class: "plain", onclick: () => { keys.reset(); build(); changed(); } }, "Take all changes back");
-  const { dialog } = open("Keys", [
+  const { dialog, shut } = open("Classes and keys", [
     make("p", {}, "Click a key to change it. Hold ", keycap("Alt"), " to see what the model thinks; such an answer is marked as assisted. ",
       keycap("Ctrl"), " ", keycap("Z"), " undoes too."),
     said, table, reset,

@@ -28,6 +28,11 @@ export class Items {
     return this.#once(`${item.item} small`, () => this.#picture(item, 160));
   }
 
+  /** A promise of a picture with more pixels, for a close look; it is not kept. */
+  sharp(item) {
+    return this.#picture(item, 2048);
+  }
+
   async #picture(item, width) {
     const data = await blob(`/api/items/${encodeURIComponent(item.item)}/image?w=${width}`);
     const image = new Image();

@@ -24,7 +24,7 @@ function run(project, outbox) {
   const items = new Items(project.kind);
   const keys = new Keys(project);
   const questions = new Questions(items, outbox);
-  const session = new Session(questions, outbox);
+  const session = new Session(questions, outbox, `askwise ${project.name} ${project.annotator}`);
   const recent = `askwise recent ${project.name}`;
   session.recent = [read(recent).names].flat().filter(Boolean);
   let cameFrom = "ask";
@@ -106,6 +106,7 @@ function run(project, outbox) {
   outbox.addEventListener("stored", () => document.body.dataset.view === "history" && history.show());
   document.addEventListener("visibilitychange", () => document.hidden || questions.refill({ force: true })); // renews the leases
   addEventListener("beforeunload", (event) => outbox.state.full && event.preventDefault()); // these are nowhere else
+  setInterval(() => document.hidden || questions.refill({ force: true }), 200_000); // so does this
   setInterval(() => session.shown || questions.refill({ force: true }), 2500);
   saved(outbox);
   ask.show();

@@ -28,9 +28,9 @@ export class Panel {
     this.#project = project;
     this.#items = items;
     this.#open = open;
-    const part = (name, title) => make("section", {}, title && make("h2", {}, title), (this.#parts[name] = make("div")));
+    const part = (name, title) => make("section", { id: `panel-${name}` }, title && make("h2", {}, title), (this.#parts[name] = make("div")));
     fill(
-      box, part("next"), part("numbers"), part("learning", "The model"), part("balance", project.task === "regression" ? null : "Labels by class"),
+      box, part("next"), part("numbers"), part("learning", "The model"), project.task === "regression" ? null : part("balance", "Labels by class"),
       part("unsure", "What it is unsure about"),
       make("section", {}, make("h2", {}, "Without the server"), this.#journey(stock)),
     );
@@ -42,13 +42,13 @@ export class Panel {
     fill(this.#parts.next, make("p", { class: "next" }, status.next || "Answer what is asked; the model learns meanwhile."));
     fill(this.#parts.numbers, ...this.#numbers(status), curve(status.curve ?? []));
     fill(this.#parts.learning, ...this.#learning(status));
-    fill(this.#parts.balance, this.#balance(status.balance ?? []));
+    if (this.#parts.balance) fill(this.#parts.balance, this.#balance(status.balance ?? []));
     this.#parts.unsure.parentElement.hidden = !["learning", "steady"].includes(status.model);
     if (!this.#parts.unsure.parentElement.hidden && status.seen !== this.#looked) this.#gallery(status.seen);
   }
 
   #numbers({ labels, accuracy, speed, curve: points }) {
-    const number = (value, words) => make("div", { class: "number-box" }, make("p", { class: "figure" }, value), make("p", { class: "quiet-words" }, words));
+    const number = (value, words) => make("div", { class: "number-box" }, make("p", { class: value === "—" ? "figure none" : "figure" }, value), make("p", { class: "quiet-words" }, words));
     const last = points?.findLast((point) => typeof point.accuracy === "number");
     const percent = (value) => `${(value * 100).toFixed(0)} %`;
     const known = accuracy?.value ?? last?.accuracy ?? null;
@@ -79,7 +79,7 @@ export class Panel {
   }
 
   #balance(balance) {
-    if (!balance.length) return this.#project.task === "regression" ? null : make("p", { class: "quiet-words" }, "No label yet.");
+    if (!balance.length) return make("p", { class: "quiet-words" }, "No label yet.");
     const most = Math.max(1, ...balance.map((one) => one.count));
     const sorted = [...balance].sort((one, other) => other.count - one.count);
     const rest = sorted.slice(BARS);

@@ -27,7 +27,7 @@ export class Questions extends EventTarget {
   /** The next question, or null; more are asked for in time. */
   take() {
     const next = this.ahead.shift() ?? null;
-    this.refill();
+    if (next) this.refill(); // without any, the page asks again from time to time
     return next;
   }
 

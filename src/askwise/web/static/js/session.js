@@ -14,13 +14,16 @@ export class Session extends EventTarget {
   #assisted = new Set();
   #questions;
   #outbox;
+  #tabs; // other tabs of the same person hold the same questions
   #since = 0;
   #seen = 0;
 
-  constructor(questions, outbox) {
+  constructor(questions, outbox, name) {
     super();
     this.#questions = questions;
     this.#outbox = outbox;
+    this.#tabs = new BroadcastChannel(name);
+    this.#tabs.onmessage = ({ data }) => this.#elsewhere(data);
     questions.addEventListener("change", () => this.current ?? this.#next());
     document.addEventListener("visibilitychange", () => this.#clock());
   }
@@ -146,11 +149,16 @@ export class Session extends EventTarget {
     if (!before) this.done.push(entry);
     const twin = this.done.find((other) => other.item === entry.item);
     if (twin) twin.given = entry.given;
-    this.#questions.ahead = this.#questions.ahead.filter((other) => other.item !== entry.item);
-    if (this.current?.item === entry.item) {
-      this.current = null;
-      this.#next();
-    } else this.#show();
+    if (!this.#elsewhere(entry.item)) this.#show();
+  }
+
+  /** An item was answered otherwise than in turn: it is not asked again; says whether it was on the screen. */
+  #elsewhere(item) {
+    this.#questions.ahead = this.#questions.ahead.filter((other) => other.item !== item);
+    if (this.current?.item !== item) return false;
+    this.current = null;
+    this.#next();
+    return true;
   }
 
   #redoable() {
@@ -178,6 +186,7 @@ export class Session extends EventTarget {
   #post(entry, { verdict, value, assisted, note }, view) {
     const shown = this.#seen + (this.#since ? performance.now() - this.#since : 0);
     const question = view === "ask" ? (entry.question ?? null) : null;
+    if (verdict !== "retract") this.#tabs.postMessage(entry.item);
     this.#outbox.add({ question, item: entry.item, verdict, value, view, assisted, shown_ms: Math.round(shown), note });
   }
 

@@ -12,21 +12,21 @@ export class Viewer {
   #zoom = null;
   #turn = 0;
 
-  constructor(stage, tools, { swipe }) {
+  constructor(stage, tools, swipe) {
     this.#stage = stage;
     this.#tools = tools;
     this.#gestures(swipe);
   }
 
-  /** Shows what `loading` promises; an item that came later wins. */
-  async show(name, loading) {
+  /** Shows what `loading` promises; an item that came later wins. `sharper` fetches more pixels for a close look. */
+  async show(name, loading, sharper) {
     const turn = (this.#turn += 1);
     const slow = setTimeout(() => this.#words(make("p", { class: "loading" }, "Loading …")), 250);
     const content = await loading;
     clearTimeout(slow);
     if (turn !== this.#turn) return;
     this.#zoom = null;
-    if (content.image) this.#picture(name, content.image);
+    if (content.image) this.#picture(name, content.image, sharper);
     else if (content.row) this.#row(content.row);
     else if (typeof content.text === "string") this.#text(content.text);
     else this.#words(make("p", { class: "loading" }, `This item cannot be shown: ${content.trouble ?? "it is empty"}. Skip it, or say that you cannot tell.`));
@@ -48,6 +48,7 @@ export class Viewer {
     const ratio = scale / zoom.scale;
     Object.assign(zoom, { scale, x: x - (x - zoom.x) * ratio, y: y - (y - zoom.y) * ratio });
     this.#place();
+    if (scale > 1.4 && Math.max(zoom.image.naturalWidth, zoom.image.naturalHeight) >= 1024) this.#sharpen(zoom);
   }
 
   /** Scrolls a long text by some share of the stage. */
@@ -63,11 +64,11 @@ export class Viewer {
     this.#stage.scrollTop = 0;
   }
 
-  #picture(name, image) {
+  #picture(name, image, sharper) {
     image.alt = name;
     image.classList.toggle("tiny", image.naturalWidth <= 96 && image.naturalHeight <= 96);
     this.#stage.dataset.kind = "image";
-    this.#zoom = { image, scale: 1, x: 0, y: 0 };
+    this.#zoom = { image, name, sharper, scale: 1, x: 0, y: 0 };
     fill(this.#stage, image);
     const tool = (name, words, work) => make("button", { type: "button", class: "quiet square", "aria-label": words, title: words, onclick: work }, icon(name));
     fill(
@@ -77,6 +78,17 @@ export class Viewer {
       tool("add", "Zoom in", () => this.zoom(1.5)),
       tool("whole", "Whole picture", () => this.zoom(0)),
     );
+    this.#place();
+  }
+
+  async #sharpen(zoom) {
+    const { sharper } = zoom;
+    zoom.sharper = null; // once is enough
+    const found = await sharper?.().catch(() => null);
+    if (!found || this.#zoom !== zoom) return;
+    found.image.alt = zoom.name;
+    zoom.image = found.image;
+    fill(this.#stage, found.image);
     this.#place();
   }
 

@@ -44,5 +44,5 @@ export function thumbnail(item, items) {
 
 function snippet(content, item) {
   if (content.row) return content.row.slice(0, 3).map(([name, value]) => `${name}: ${value}`).join(", ");
-  return typeof content.text === "string" ? content.text.slice(0, 140) : item.name;
+  return content.text?.slice(0, 140) || item.name;
 }

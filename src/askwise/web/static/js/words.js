@@ -7,7 +7,7 @@ import { encodingLines } from "./panel.js";
 /** What the stage says when there is no item to show. */
 export function emptyWords({ project, questions, outbox, status, keys }, name) {
   const { counts } = project;
-  const page = (title, ...lines) => [make("div", { class: "empty" }, make("h2", {}, title), ...lines.map((line) => (typeof line === "string" ? make("p", {}, line) : line)))];
+  const page = (title, ...lines) => make("div", { class: "empty" }, make("h2", {}, title), ...lines.map((line) => (typeof line === "string" ? make("p", {}, line) : line)));
   const { state } = outbox;
   if (state.invalid) return page("This link is not valid", "Open the link that askwise label prints. Answers that wait in this browser are kept and sent then.");
   if (state.mode === "offline") {
@@ -44,7 +44,7 @@ export function hintWords({ project, session, status, keys }, leave) {
   if (project.task === "regression") return ["What is the number?"];
   const classes = project.classes.filter((one) => !one.retired);
   if (!classes.length) return [make("strong", {}, "No class is named yet. "), "What do you see? Press ", keycap(keys.of("add")), " and name it."];
-  if (project.task === "multilabel") return ["Which of these hold? Then ", keycap(keys.of("next"))];
+  if (project.task === "multilabel") return ["Which of these hold?"];
   const used = (status?.balance ?? []).filter((one) => one.count > 0);
   if (used.length === 1 && status.labels >= 3) return [make("strong", {}, `Only ${used[0].name} so far. `), "The model starts to learn when a second class is answered."];
   return ["Which class is it?"];
