@@ -36,10 +36,14 @@ def _lines(one: dict[str, Any]) -> list[str]:
     rest = "".join(f", {one[key]} {key}" for key in ("open", "skipped", "quarantined") if one[key])
     part = f" ({one['measured_on']})" if one["measured_on"] else ""
     held = f" + {one['validation']:,} for validation" if one["validation"] else ""
+    tests = f", {one['tested']} of them to test" if one["quality"] else ""
+    kept = f", {one['region']:,} kept for testing" if one["region"] else ""
     lines = [
         f"{one['store']}: {one['method']}, seed {one['seed']}",
-        f"  labels  {one['labelled']} of {one['budget']}{held}; {one['items']:,} items{rest}",
+        f"  labels  {one['labelled'] + one['tested']} of {one['budget']}{tests}{held}; "
+        f"{one['items']:,} items{kept}{rest}",
         f"  rounds  {one['rounds']}{f', {metrics}{part}' if metrics else ''}",
+        *(f"  {head:<7} {line}" for head, line in (one["quality"] or {}).get("said", [])),
         f"  next    {one['next']}",
     ]
     if one["segments"] > 1:

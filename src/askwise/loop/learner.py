@@ -55,6 +55,10 @@ class Choices(TypedDict, total=False):
     initial_select: str | None
     batch: int
     budget: int
+    testing: float
+    region: float
+    until: float | None
+    stable: float | None
     start: str
     training: Training | Mapping[str, Any]
     calibrate: bool | None
@@ -295,6 +299,11 @@ class Learner:
     def resolve(self, labels: Mapping[Any, Any], *, annotator: str = "", note: str = "") -> list[Resolution]:
         """The word that holds for each item whatever its answers say: labels by id, or SKIP, CANNOT_TELL."""
         return edits.resolve(self._setting, labels, annotator=annotator, note=note)
+
+    def kept_for_testing(self) -> frozenset[str]:
+        """The items that labels are not told of, unless they are asked; none before the first question."""
+        testing = self._setting.testing()
+        return frozenset(testing.order()) if testing.learning else frozenset()
 
     def set_aside(self, reasons: Mapping[str, str]) -> list[str]:
         """The ids of items that will not be asked, and were not yet: bad ones, or copies of others."""

@@ -31,5 +31,8 @@ def open_questions(setting: Setting) -> list[Question]:
             score=asked.score,
             guess=None if asked.guess is None else kind.text(asked.guess),
         )
-        for asked in setting.ledger.questions()
+        for asked in sorted(
+            [*setting.ledger.questions(), *setting.testing().open()],
+            key=lambda question: (question.revision, question.rank),
+        )
     ]

@@ -71,7 +71,8 @@ def create(
     known = _material(source, whole, ["a", "b"])  # what the classes are may follow from the items
     told, names, notes = known_labels(known.pool, labels, folders=folders, examples=examples, classes=classes)
     notes += refuse_leaks(whole, known.pool, told, names)
-    values = choices(whole, names, shape=known.pool.like().shape, **(chosen or {}))
+    given: dict[str, Any] = {"shape": known.pool.like().shape, "items": len(known.pool), **(chosen or {})}
+    values = choices(whole, names, **given)
     plan = make(values)
     text = written(values, name=str(folder))
     made_here = not folder.exists()
@@ -118,7 +119,10 @@ def _filled(
     before, answered = _before(project.store)
     with learner(plan, known, store=project.store, folder=project.folder, progress=progress) as ours:
         now = ours.status().plan
-        held = {*now.validation.ids, *now.test.ids}
+        kept = ours.kept_for_testing()
+        held = {*now.validation.ids, *now.test.ids, *kept}
+        if left := sum(name in kept and name not in answered for name in told):
+            notes = [*notes, f"{left} known labels are of items kept for testing, and are left out"]
         fresh = {n: label for n, label in told.items() if n not in answered and n not in held}
         ours.tell(fresh, annotator="imported")
         # after the labels: what is labelled stays as it is
