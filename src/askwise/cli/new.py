@@ -61,6 +61,12 @@ def new(
     posterior: Annotated[
         str | None, typer.Option(metavar="NAME", help="Where the uncertainty comes from.")
     ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            metavar="C", help="A column of groups (patient, slide, outlet) to be tested on as a whole."
+        ),
+    ] = None,
     ask_copies: Annotated[
         bool, typer.Option("--ask-copies", help="Ask about copies and near copies of an item, too.")
     ] = False,
@@ -83,8 +89,11 @@ def new(
     [(kind, path)] = named.items()
     if labels_from_folders and kind != "images":
         raise InputError(f"--labels-from-folders goes with --images, not with --{kind}")
-    items = source(kind, path, column=column, id_column=id_column, ignore=ignore or (), encoder=encoder)
-    chosen = {"acquire": acquire, "posterior": posterior}
+    if group is not None and kind not in ("text", "table", "features"):
+        raise InputError(f"--group names a column, and goes with --text, --table or --features, not --{kind}")
+    left_out = [*(ignore or ()), *([group] if group is not None and kind == "table" else [])]
+    items = source(kind, path, column=column, id_column=id_column, ignore=left_out, encoder=encoder)
+    chosen = {"acquire": acquire, "posterior": posterior, "group": group}
     made = create(
         name,
         items,

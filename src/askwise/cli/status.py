@@ -44,6 +44,7 @@ def _lines(one: dict[str, Any]) -> list[str]:
         f"{one['items']:,} items{kept}{rest}",
         f"  rounds  {one['rounds']}{f', {metrics}{part}' if metrics else ''}",
         *(f"  {head:<7} {line}" for head, line in (one["quality"] or {}).get("said", [])),
+        *_certificate(one["certificate"]),
         f"  next    {one['next']}",
     ]
     if one["segments"] > 1:
@@ -51,3 +52,10 @@ def _lines(one: dict[str, Any]) -> list[str]:
             3, f"  note    {one['segments']} segments: conditions changed on the way (see the report)"
         )
     return lines
+
+
+def _certificate(found: dict[str, Any] | None) -> list[str]:
+    if found is None:
+        return []
+    said = f"{found['labels']:,} labels, at most {100 * found['error']:g} % of them wrong"
+    return [f"  certified {said}" + (f"; void: {found['void']}" if found["void"] else "")]

@@ -3,6 +3,7 @@
 from typing import Any
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from askwise.assess import Spread
@@ -24,13 +25,15 @@ def measure(setting: Setting, fitted: Fitted, number: int) -> dict[str, Any]:
     """
     testing = setting.testing()
     order = testing.order()
-    ids, guess, doubt = _region(setting, fitted, number, order)
+    ids, mean = known_by(setting, fitted, number, order)
     if not ids:
         raise InputError("no item that is kept for testing can be read; set testing = 0 in the plan")
+    best, guess = mean.max(dim=-1)
+    doubt = (1 - best.double()).clamp(0, 1)
     earlier = setting.guesses.get(number - 1)
     if earlier is None and (past := model_before(setting, number)) is not None:
-        known, classes, _ = _region(setting, past, number - 1, order)
-        earlier = dict(zip(known, classes.tolist(), strict=True))
+        known, before = known_by(setting, past, number - 1, order)
+        earlier = dict(zip(known, before.argmax(dim=-1).tolist(), strict=True))
     now = dict(zip(ids, guess.tolist(), strict=True))
     setting.guesses = {number: now}
     same = [earlier[name] != now[name] for name in ids if name in earlier] if earlier else []
@@ -50,10 +53,10 @@ def measure(setting: Setting, fitted: Fitted, number: int) -> dict[str, Any]:
     }
 
 
-def _region(
+def known_by(
     setting: Setting, fitted: Fitted, number: int, order: list[str]
-) -> tuple[list[str], Tensor, Tensor]:
-    """The items of the region that can be read, the class of each, and 1 minus its probability."""
+) -> tuple[list[str], Float[Tensor, "N C"]]:
+    """Those items that can be read, and the mean probabilities that the model of a round gives them."""
     plan, ids, means = setting.plan, list[str](), list[Tensor]()
     for some in chunks(order, chunk_size(setting.pool)):
         reading = setting.pool.read(some)
@@ -62,10 +65,7 @@ def _region(
             seed = plan.draw_seed(number)
             found = predict(fitted, reading.inputs, draws=plan.draws, seed=seed, engine=setting.engine)
             means.append(found.mean.cpu())
-    if not ids:
-        return [], torch.empty(0), torch.empty(0)
-    best, guess = torch.cat(means).max(dim=-1)
-    return ids, guess, (1 - best.double()).clamp(0, 1)
+    return ids, torch.cat(means) if means else torch.empty(0, len(plan.classes))
 
 
 def _grouped(groups: list[str], doubt: Tensor) -> tuple[Tensor, Spread]:

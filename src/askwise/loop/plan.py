@@ -114,6 +114,9 @@ class Plan(_Record):
     region: float = Field(
         0.3, gt=0, lt=1, description="share of the pool, drawn at random, that test questions come from"
     )
+    group: str | None = Field(
+        None, description="column that names groups (patient, slide): the region is whole groups of it"
+    )
     until: float | None = Field(
         None, gt=0, lt=1, description="stop when the accuracy's lower limit reaches this; needs testing"
     )

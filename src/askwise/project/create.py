@@ -139,6 +139,7 @@ def _the_same(project: Project, source: Source, classes: list[str] | None, chose
         "classes": (classes, list(plan.classes)),
         "acquire": (chosen.get("acquire"), plan.acquire),
         "posterior": (chosen.get("posterior"), plan.posterior["name"]),
+        "group": (chosen.get("group"), plan.group),
     }
     for key, (now, then) in wanted.items():
         if now is not None and now != then:

@@ -21,6 +21,7 @@ def choices(
     acquire: str | None = None,
     posterior: str | None = None,
     items: int = 0,
+    group: str | None = None,
 ) -> dict[str, Any]:
     """The values of the plan: the defaults that were measured, and what a person chose.
 
@@ -43,7 +44,7 @@ def choices(
         asked["acquire"] = acquire
     values |= asked | {"batch": _BATCH, "budget": _BUDGET}
     if items * _REGION >= _FEWEST_TESTS:
-        values |= {"testing": _TESTING, "region": _REGION}
+        values |= {"testing": _TESTING, "region": _REGION, **({"group": group} if group else {})}
     return values | {"seed": 0}
 
 
@@ -72,6 +73,7 @@ def written(values: Mapping[str, Any], *, name: str) -> str:
         "budget": "Labels in all; raise it to go on.",
         "testing": "This share of the questions tests the model: it never learns from the answers, and so",
         "region": "knows how good it is. They come from this share of the items, drawn at random.",
+        "group": "Groups of this column are tested on, or learned from, as a whole.",
         "seed": "Decides everything that chance decides.",
     }
     lines = [
