@@ -290,3 +290,28 @@ def test_five_questions_of_one_hold_one_test():
             unlabelled=70, region=30, labelled=1, rounds=1, asked=place + 1, asked_to_test=kinds.count("t")
         )
     assert kinds == "lllltlllltlllltllllt"
+
+
+def test_an_answer_given_with_the_models_guess_in_view_is_none():
+    with cloud() as run:
+        test = next(fact for q in run.ask() for fact in run.store.facts(Question) if fact.kind == "test")
+        seen = Answer(
+            id=test.id,
+            key="k",
+            verdict="label",
+            label=1,
+            question=test.question,
+            annotator="a",
+            assisted=True,
+        )
+        run.store.answer([seen])
+        assert [(one.id, one.label) for one in run._setting.testing().tested()] == [(test.id, None)]
+
+
+def test_a_test_item_that_wants_two_answers_waits_for_both():
+    with cloud(needed=2, policy="majority") as run:
+        test = next(fact.id for q in run.ask() for fact in run.store.facts(Question) if fact.kind == "test")
+        run.tell({test: "red"}, annotator="a")
+        assert not run._setting.testing().tested()
+        run.tell({test: "red"}, annotator="b")
+        assert [one.label for one in run._setting.testing().tested()] == [0]

@@ -1,7 +1,7 @@
 """The part of the pool that is kept for testing: which items, their order of asking, what was said."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from askwise.errors import InputError
 from askwise.loop.plan import Plan, make
@@ -10,6 +10,7 @@ from askwise.store.contract import Store
 from askwise.store.facts import Answer, Fact, Group, Planned, Question
 from askwise.store.labels import Label
 from askwise.store.ledger import Ledger
+from askwise.store.standing import Standing, standing
 
 _WHOLE = 2**56  # hashes are whole numbers below this
 
@@ -36,8 +37,8 @@ class Testing:
     share: float = 0.0
     asked: dict[str, Question] = field(default_factory=dict)
     """Test questions by item, in the order in which they were asked."""
-    answers: dict[str, Answer] = field(default_factory=dict)
-    """The last answer to each test question, by item."""
+    answers: dict[str, list[Answer]] = field(default_factory=dict)
+    """What was said in answer to test questions, by item."""
     learning: int = 0
     """Questions that were asked to learn from."""
     groups: dict[str, str] = field(default_factory=dict)
@@ -108,11 +109,8 @@ class Testing:
 
     def tested(self) -> list[Tested]:
         """The test items that were answered or skipped, in the order in which they were drawn."""
-        return [
-            Tested(name, None if answer.assisted or answer.verdict != "label" else answer.label)
-            for name, answer in ((name, self.answers.get(name)) for name in self.asked)
-            if answer is not None and not self._waits(name) and name in self
-        ]
+        done = [name for name in self.asked if name in self and not self._waits(name)]
+        return [Tested(name, self._standing(name).label) for name in done]
 
     def group_of(self, identity: str) -> str:
         """The group of an item; an item without one is its own."""
@@ -125,14 +123,24 @@ class Testing:
             case Question(kind="learn"):
                 self.learning += 1
             case Answer() if (own := self.asked.get(fact.id)) and own.question == fact.question:
-                self.answers[fact.id] = fact
+                self.answers.setdefault(fact.id, []).append(fact)
             case Group():
                 self.groups[fact.id] = fact.group
                 self._looked = -1
 
     def _waits(self, name: str) -> bool:
-        answer = self.answers.get(name)
-        return (answer is None or answer.verdict == "retract") and name in self
+        said = self.answers.get(name)
+        return name in self and (
+            not said or said[-1].verdict == "retract" or self._standing(name).place == "open"
+        )
+
+    def _standing(self, name: str) -> Standing:
+        """Where a test item stands by the rules for all others, as if it had been asked to learn from it."""
+        blind = [
+            replace(one, verdict="cannot_tell", label=None) if one.assisted else one
+            for one in self.answers.get(name, [])
+        ]
+        return standing([replace(self.asked[name], kind="learn"), *blind], self.ledger.rules)
 
     def _small(self, ids: list[str]) -> Iterator[str]:
         """The items whose hash is small enough; of a group all or none, and none where one was labelled."""
