@@ -6,7 +6,7 @@ import torch
 from scipy import special
 from torch import Tensor
 
-from askwise.assess.band import ABOVE, BELOW, LEAST, STRICTER, readings
+from askwise.assess.band import ABOVE, BELOW, LEAST, STRICTER, Spread, readings
 from askwise.math.betting import last_kept, log_capital
 from promises.runs import Runs, margin_and_uncertainty, wrong
 
@@ -81,7 +81,7 @@ class Bands:
         truth = region_wrong.mean(dim=1)
         wrong = region_wrong.gather(1, self.tested)
         unsure, every = uncertainty.gather(1, self.tested).double(), uncertainty[:, : self.size].double()
-        both, low, high = readings(wrong, unsure, every)
+        both, low, high = readings(wrong, unsure, Spread.of(every))
         capital = won(both, low, high, truth)
         plain = won(both[:, :1], low[:, :1], high[:, :1], truth)
         errors, lure, spread = wrong.sum(dim=1), *self._lure(region_wrong)

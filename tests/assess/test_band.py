@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from askwise.assess import band
-from askwise.assess.band import ABOVE, BELOW, STRICTER, readings
+from askwise.assess.band import ABOVE, BELOW, STRICTER, Spread, readings
 from askwise.errors import InputError
 from askwise.math.betting import log_capital
 from askwise.seeding import generator
@@ -75,7 +75,7 @@ def misses_of_all_orders(wrong, unsure, *, replaced, looks, alpha):
     missed = torch.zeros(len(orders), dtype=torch.bool)
     for n in range(1, looks + 1):
         drawn = orders[:, :n]
-        both, low, high = readings(wrong[drawn], unsure[drawn], region)
+        both, low, high = readings(wrong[drawn], unsure[drawn], Spread.of(region))
         for edge, shares in ((high, BELOW), (low, ABOVE)):
             missed |= log_capital(both, truth, edge, shares) >= math.log(2 / alpha)
     return missed.double().mean().item()

@@ -31,6 +31,7 @@ WAYS = {
     },
     "calibrated": {"budget": 7, "start": "warm", "validation": HELD},
     "balanced": {"budget": 7, "initial": {"per_class": 2, "labels": TRUTH}},
+    "tested": {"budget": 10, "test": None, "testing": 0.25, "region": 0.5},
 }
 
 
@@ -40,6 +41,7 @@ STRIDE = {
     "eager": 7,
     "calibrated": 7,
     "balanced": 7,
+    "tested": 2,
 }  # the slow proof below leaves out nothing
 
 

@@ -1,7 +1,7 @@
 """How good is it, may I stop, which labels can I trust: pure functions, one idea per file."""
 
 from askwise.assess.agreement import cohen, fleiss, krippendorff
-from askwise.assess.band import PROMISE, Band, band
+from askwise.assess.band import PROMISE, Band, Spread, band
 from askwise.assess.certify import CannotCertify, Certificate, Open, certify, fewest_checks
 from askwise.assess.dawid_skene import Annotators, dawid_skene
 from askwise.assess.estimate import Estimate, prevalence
@@ -20,6 +20,7 @@ __all__ = [
     "Forecast",
     "Open",
     "Recalls",
+    "Spread",
     "Suspects",
     "band",
     "certify",

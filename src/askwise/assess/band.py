@@ -8,7 +8,7 @@ much.
 """
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -60,10 +60,39 @@ class Band:
     alpha: float
 
 
+@dataclass(frozen=True, kw_only=True)
+class Spread:
+    """What a band needs to know of the uncertainty of the whole region: its mean, its ends, its size."""
+
+    mean: Float[Tensor, "*runs"]
+    low: Float[Tensor, "*runs"]
+    high: Float[Tensor, "*runs"]
+    count: int
+
+    @classmethod
+    def of(cls, uncertainty: Float[Tensor, "*runs B"]) -> "Spread":
+        """That of every item of the region, or of every group."""
+        low, high = uncertainty.amin(dim=-1), uncertainty.amax(dim=-1)
+        return cls(mean=uncertainty.mean(dim=-1), low=low, high=high, count=uncertainty.shape[-1])
+
+    @classmethod
+    def read(cls, written: Mapping[str, int | float]) -> "Spread":
+        """That of one region, as `written` gives it."""
+        mean, low, high = (
+            torch.tensor(written[name], dtype=torch.float64) for name in ("mean", "low", "high")
+        )
+        return cls(mean=mean, low=low, high=high, count=int(written["count"]))
+
+    def written(self) -> dict[str, int | float]:
+        """That of one region as plain numbers."""
+        ends = {"mean": float(self.mean), "low": float(self.low), "high": float(self.high)}
+        return {"count": self.count, **ends}
+
+
 def band(
     wrong: Bool[Tensor, " n"],
     uncertainty: Float[Tensor, " n"] | None = None,
-    region_uncertainty: Float[Tensor, " B"] | None = None,
+    region_uncertainty: Float[Tensor, " B"] | Spread | None = None,
     *,
     alpha: int | float = 0.05,
     skipped: Bool[Tensor, " n"] | None = None,
@@ -74,40 +103,40 @@ def band(
     """The band of the accuracy, from n test answers in the order in which they were drawn.
 
     `uncertainty` is 1 minus the probability of the predicted class for the test items, `region_uncertainty`
-    the same for the whole region, test items included; without them the band is wider. With groups (patients,
-    slides) a draw is a group of the region, then an item in it: the band speaks of the mean over groups, and
-    counts groups. `stopping` takes the stricter constant, for a band that a stop rule acts on.
+    the same for the whole region, test items included (or its `Spread`); without them the band is wider. With
+    groups (patients, slides) a draw is a group of the region, then an item in it: the band speaks of the mean
+    over groups, and counts groups; a `Spread` and the uncertainties are then those of the groups' means.
+    `stopping` takes the stricter constant, for a band that a stop rule acts on.
     """
     _check(wrong, skipped, alpha)
     if stopping:
         alpha = alpha / STRICTER
     if (uncertainty is None) != (region_uncertainty is None):
         raise InputError("give the uncertainty of the test items and of the whole region, or neither")
-    if uncertainty is not None and region_uncertainty is not None:
-        uncertainty, region_uncertainty = _region(wrong, uncertainty, region_uncertainty)
     unsure = torch.zeros_like(wrong) if skipped is None else skipped
     worst, best = (wrong | unsure).double(), (wrong & ~unsure).double()
+    if region_groups is not None and groups is None:
+        raise InputError("region_groups are given without the groups of the test items")
     if groups is not None:
         worst, best, uncertainty, region_uncertainty = _by_group(
-            worst, best, groups, region_uncertainty, region_groups
+            worst, best, uncertainty, groups, region_uncertainty, region_groups
         )
-    elif region_groups is not None:
-        raise InputError("region_groups are given without the groups of the test items")
     enough(len(worst), what="test answers" if groups is None else "groups with test answers")
-    low, high = limits(worst, best, uncertainty, region_uncertainty, alpha)
+    region = None
+    if uncertainty is not None and region_uncertainty is not None:
+        uncertainty, region = _region(worst, uncertainty, region_uncertainty)
+    low, high = limits(worst, best, uncertainty, region, alpha)
     return told(low, high, wrong, unsure, len(worst), alpha)
 
 
 def readings(
-    values: Float[Tensor, "*runs n"],
-    uncertainty: Float[Tensor, "*runs n"],
-    region_uncertainty: Float[Tensor, "*runs B"],
+    values: Float[Tensor, "*runs n"], uncertainty: Float[Tensor, "*runs n"], region: Spread
 ) -> tuple[Float[Tensor, "*runs 2 n"], Float[Tensor, "*runs 2"], Float[Tensor, "*runs 2"]]:
     """The values as they are and with the control variate, and the lower and upper bounds of both."""
-    mean = region_uncertainty.mean(dim=-1)
+    mean = region.mean
     both = torch.stack([values, values + mean.unsqueeze(-1) - uncertainty], dim=-2)
-    low = torch.stack([torch.zeros_like(mean), mean - region_uncertainty.amax(dim=-1)], dim=-1)
-    high = torch.stack([torch.ones_like(mean), 1 + mean - region_uncertainty.amin(dim=-1)], dim=-1)
+    low = torch.stack([torch.zeros_like(mean), mean - region.high], dim=-1)
+    high = torch.stack([torch.ones_like(mean), 1 + mean - region.low], dim=-1)
     return both, low, high
 
 
@@ -115,16 +144,16 @@ def limits(
     worst: Float[Tensor, " n"],
     best: Float[Tensor, " n"],
     uncertainty: Float[Tensor, " n"] | None,
-    region_uncertainty: Float[Tensor, " B"] | None,
+    region: Spread | None,
     alpha: float,
 ) -> tuple[float, float]:
     """Lower and upper limit of the accuracy; `worst` and `best` differ where an answer is missing."""
-    if uncertainty is None or region_uncertainty is None:
+    if uncertainty is None or region is None:
         high_values, low_values = worst.unsqueeze(0), best.unsqueeze(0)
         low, high = torch.zeros(1, dtype=torch.float64), torch.ones(1, dtype=torch.float64)
     else:
-        high_values, low, high = readings(worst, uncertainty, region_uncertainty)
-        low_values, _, _ = readings(best, uncertainty, region_uncertainty)
+        high_values, low, high = readings(worst, uncertainty, region)
+        low_values, _, _ = readings(best, uncertainty, region)
     won = math.log(2 / alpha)  # half of alpha on each side
     zero, one = torch.zeros((), dtype=torch.float64), torch.ones((), dtype=torch.float64)
     most = last_kept(lambda m: log_capital(high_values, m, high, BELOW) >= won, zero, one)
@@ -154,40 +183,42 @@ def enough(count: int, *, what: str) -> None:
         )
 
 
-def _region(wrong: Tensor, uncertainty: Tensor, region: Tensor) -> tuple[Tensor, Tensor]:
+def _region(worst: Tensor, uncertainty: Tensor, given: Tensor | Spread) -> tuple[Tensor, Spread]:
     """Both, checked and in float64; the test items are part of the region."""
-    uncertainty, region = (
-        probabilities("uncertainty", uncertainty),
-        probabilities("region_uncertainty", region),
-    )
-    same_length(wrong=len(wrong), uncertainty=len(uncertainty))
-    if len(region) < max(LEAST, len(wrong)):
+    uncertainty = probabilities("uncertainty", uncertainty)
+    same_length(wrong=len(worst), uncertainty=len(uncertainty))
+    count = given.count if isinstance(given, Spread) else len(given)
+    if count < max(LEAST, len(worst)):
         raise InputError(
-            f"the region is too small: {len(region)} items for {len(wrong)} test answers, and it needs at "
-            f"least {max(LEAST, len(wrong))}; set a larger share of the pool aside"
+            f"the region is too small: {count} items for {len(worst)} test answers, and it needs at "
+            f"least {max(LEAST, len(worst))}; set a larger share of the pool aside"
         )
-    inside = region.min() - _SLACK <= uncertainty.min() and uncertainty.max() <= region.max() + _SLACK
-    if len(wrong) and not inside:
+    region = given if isinstance(given, Spread) else Spread.of(probabilities("region_uncertainty", given))
+    inside = region.low - _SLACK <= uncertainty.min() and uncertainty.max() <= region.high + _SLACK
+    if not inside:
         raise InputError(
             "a test item is more or less uncertain than all of the region; score both with one model"
         )
-    return uncertainty.clamp(region.min(), region.max()), region
+    return uncertainty.clamp(region.low, region.high), region
 
 
 def _by_group(
     worst: Tensor,
     best: Tensor,
+    uncertainty: Tensor | None,
     groups: Sequence[Hashable],
-    region_uncertainty: Tensor | None,
+    region_uncertainty: Tensor | Spread | None,
     region_groups: Sequence[Hashable] | None,
-) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
+) -> tuple[Tensor, Tensor, Tensor | None, Tensor | Spread | None]:
     """One value for each group: the mean of its answers, the mean uncertainty of all its items."""
     same_length(wrong=len(worst), groups=len(groups))
     names = numbered(groups)
     group = torch.tensor([names[one] for one in groups], dtype=torch.int64)
     worst, best = (group_means(values, group, len(names)) for values in (worst, best))
-    if region_uncertainty is None:
+    if uncertainty is None or region_uncertainty is None:
         return worst, best, None, None
+    if isinstance(region_uncertainty, Spread):
+        return worst, best, group_means(uncertainty.double(), group, len(names)), region_uncertainty
     if region_groups is None:
         raise InputError(
             "the test items have groups; give region_groups, the group of every item of the region"
@@ -200,5 +231,5 @@ def _by_group(
             f"the region has no group {strange[0]!r}, and a test item is in it; the region is whole groups"
         )
     place = torch.tensor([places[one] for one in region_groups], dtype=torch.int64)
-    every = group_means(region_uncertainty, place, len(places))
+    every = group_means(probabilities("region_uncertainty", region_uncertainty), place, len(places))
     return worst, best, every[[places[name] for name in names]], every

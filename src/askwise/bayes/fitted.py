@@ -46,6 +46,8 @@ class Fitted:
     """The shape of one item."""
     preparation: Mapping[str, Any] = field(default_factory=dict)
     """How items were read: what pictures were brought to, which encoder texts went through."""
+    quality: Mapping[str, Any] = field(default_factory=dict)
+    """What is known of how good it is, and what that rests on: bands of test answers, and their words."""
     programs: dict[Any, Program] = field(default_factory=dict, repr=False, compare=False)
     """How to predict on items of each shape: a cache, made when first needed."""
 
@@ -111,6 +113,7 @@ class Fitted:
             "classes": list(self.classes),
             "item_shape": list(self.item_shape),
             "preparation": dict(self.preparation),
+            "quality": dict(self.quality),
         }
         # A copy each: tied tensors share memory, which safetensors refuses.
         tensors = {name: t.detach().cpu().contiguous().clone() for name, t in self.tensors().items()}
@@ -172,6 +175,7 @@ def load(folder: str | Path, *, network: nn.Module | None = None) -> Fitted:
             classes=tuple(record["classes"]),
             item_shape=tuple(record["item_shape"]),
             preparation=record["preparation"],
+            quality=record.get("quality", {}),
         )
     except AskwiseError:
         raise

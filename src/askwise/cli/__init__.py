@@ -24,6 +24,7 @@ from askwise.cli import (
     run,
     status,
     store,
+    trust,
 )
 from askwise.errors import AskwiseError
 
@@ -45,6 +46,10 @@ app.command()(predict.predict)
 app.command()(export.export)
 app.command()(mend.rename)
 app.command()(mend.correct)
+app.command()(trust.certify)
+app.command()(trust.estimate)
+app.command()(trust.suspects)
+app.command()(trust.finish)
 app.command()(compare.compare)
 app.command()(reproduce.reproduce)
 app.add_typer(data.app, name="data")

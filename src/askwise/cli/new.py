@@ -67,6 +67,12 @@ def new(
     posterior: Annotated[
         str | None, typer.Option(metavar="NAME", help="Where the uncertainty comes from.")
     ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            metavar="C", help="A column of groups (patient, slide, outlet) to be tested on as a whole."
+        ),
+    ] = None,
     ask_copies: Annotated[
         bool, typer.Option("--ask-copies", help="Ask about copies and near copies of an item, too.")
     ] = False,
@@ -98,8 +104,11 @@ def new(
         raise InputError(
             f"folders and examples name classes, not {made_of}; give known ones by --labels FILE"
         )
-    items = source(kind, path, column=column, id_column=id_column, ignore=ignore or (), encoder=encoder)
-    chosen = {"acquire": acquire, "posterior": posterior}
+    if group is not None and kind not in ("text", "table", "features"):
+        raise InputError(f"--group names a column, and goes with --text, --table or --features, not --{kind}")
+    left_out = [*(ignore or ()), *([group] if group is not None and kind == "table" else [])]
+    items = source(kind, path, column=column, id_column=id_column, ignore=left_out, encoder=encoder)
+    chosen = {"acquire": acquire, "posterior": posterior, "group": group}
     made = create(
         name,
         items,

@@ -25,6 +25,10 @@ def run(
             "for the labels of the data set itself. Without it the run stops at its first questions.",
         ),
     ] = None,
+    until: Annotated[
+        float | None,
+        typer.Option(metavar="SHARE", help="Stop when the accuracy's lower limit reaches this, e.g. 0.9."),
+    ] = None,
     data: DataDir = None,
     set_: Settings = None,
     seeds_: Annotated[
@@ -53,7 +57,8 @@ def run(
     from askwise.store import shown
 
     started = perf_counter()
-    wanted = [*(set_ or ()), *([f"engine_options.processes={processes}"] if processes else ())]
+    stop = [] if until is None else [f"until={until}"]
+    wanted = [*(set_ or ()), *stop, *([f"engine_options.processes={processes}"] if processes else ())]
     runs = []
     for path in map(plan_path, plans):
         whole = read_plan(path, overrides=wanted)

@@ -3,6 +3,8 @@
 from dataclasses import asdict
 from typing import Any
 
+from askwise.loop.audit import certificate
+from askwise.loop.saying import as_json
 from askwise.loop.status import status
 from askwise.report.past import past
 from askwise.store import Store
@@ -26,5 +28,7 @@ def standing(store: Store) -> dict[str, Any]:
         "measured_on": run.part,
         "metrics": {key: measured[key] for key in named(run.plan.task).measures if key in measured},
         "task": run.plan.kind,
+        "quality": None if now.quality is None else as_json(now.quality, run.plan.names),
+        "certificate": certificate(store),
         "next": now.next,
     }

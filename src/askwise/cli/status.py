@@ -35,10 +35,15 @@ def _lines(one: dict[str, Any]) -> list[str]:
     rest = "".join(f", {one[key]} {key}" for key in ("open", "skipped", "quarantined") if one[key])
     part = f" ({one['measured_on']})" if one["measured_on"] else ""
     held = f" + {one['validation']:,} for validation" if one["validation"] else ""
+    tests = f", {one['tested']} of them to test" if one["quality"] else ""
+    kept = f", {one['region']:,} kept for testing" if one["region"] else ""
     lines = [
         f"{one['store']}: {one['method']}, seed {one['seed']}",
-        f"  labels  {one['labelled']} of {one['budget']}{held}; {one['items']:,} items{rest}",
+        f"  labels  {one['labelled'] + one['tested']} of {one['budget']}{tests}{held}; "
+        f"{one['items']:,} items{kept}{rest}",
         f"  rounds  {one['rounds']}{f', {metrics}{part}' if metrics else ''}",
+        *(f"  {head:<7} {line}" for head, line in (one["quality"] or {}).get("said", [])),
+        *_certificate(one["certificate"]),
         f"  next    {one['next']}",
     ]
     if one["segments"] > 1:
@@ -46,3 +51,10 @@ def _lines(one: dict[str, Any]) -> list[str]:
             3, f"  note    {one['segments']} segments: conditions changed on the way (see the report)"
         )
     return lines
+
+
+def _certificate(found: dict[str, Any] | None) -> list[str]:
+    if found is None:
+        return []
+    said = f"{found['labels']:,} labels, at most {100 * found['error']:g} % of them wrong"
+    return [f"  certified {said}" + (f"; void: {found['void']}" if found["void"] else "")]

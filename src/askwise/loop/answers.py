@@ -50,6 +50,12 @@ def _by_id(setting: Setting, told: Mapping[Any, Any]) -> dict[str, Any]:
 def _answer(setting: Setting, name: str, value: Any, annotator: str, key: str | None) -> Answer:
     if name in setting.held:
         raise InputError(f"item {name!r} is held out for validation or test, and is not asked about")
+    testing = setting.testing()
+    asked = testing.asked.get(name) if name in testing else None
+    if name in testing and asked is None and testing.learning:
+        raise InputError(
+            f"item {name!r} is kept for testing, so it is not learned from; it is asked when its turn comes"
+        )
     label, verdict = None, "label"
     if isinstance(value, NoLabel):
         verdict = value.value
@@ -65,7 +71,7 @@ def _answer(setting: Setting, name: str, value: Any, annotator: str, key: str | 
         verdict=verdict,
         label=label,
         annotator=annotator,
-        question=setting.ledger.asked(name),
+        question=setting.ledger.asked(name) if asked is None else asked.question,
     )
     if key is None:
         before = history[-1] if history and history[-1].annotator == annotator else None
@@ -77,7 +83,7 @@ def _answer(setting: Setting, name: str, value: Any, annotator: str, key: str | 
             return before
         if before is not None:
             raise _taken(name, key)
-    if value is RETRACT and not setting.ledger.answered(name):
+    if value is RETRACT and not setting.ledger.answered(name) and name not in testing.answers:
         raise InputError(f"item {name!r} has no answer that could be taken back")
     return new
 

@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from time import perf_counter
@@ -34,18 +34,24 @@ from askwise.train.progress import meter
 class Choice:
     """The picks in order with scores and guesses, and what was found out on the way."""
 
-    ids: list[str]
-    scores: list[float | None]
-    guesses: list[Label | None]
-    scored: int
-    sha256: str
-    quarantined: dict[str, str]
-    seconds: dict[str, float]
+    ids: list[str] = field(default_factory=list)
+    scores: list[float | None] = field(default_factory=list)
+    guesses: list[Label | None] = field(default_factory=list)
+    scored: int = 0
+    sha256: str = ""
+    quarantined: dict[str, str] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def told(self, place: int) -> tuple[str, float | None, Label | None]:
+        """Id, score and guess of one pick."""
+        return self.ids[place], self.scores[place], self.guesses[place]
 
 
 def choose_items(setting: Setting, count: int, *, turn: int) -> Choice:
     """The `count` items to ask about next; `turn` counts the choices made with the same model."""
     bad: dict[str, str] = {}
+    if not count:
+        return Choice()
     while True:
         started = perf_counter()
         choice = _Chooser(setting, turn, bad)
@@ -67,6 +73,20 @@ def choose_items(setting: Setting, count: int, *, turn: int) -> Choice:
             bad,
             {"score": middle - started, "select": perf_counter() - middle},
         )
+
+
+def described(setting: Setting, ids: list[str], *, turn: int) -> Choice:
+    """Items that no score has chosen, with the scores and guesses they would have had: nobody sees why."""
+    choice = _Chooser(setting, turn, {})
+    scored = choice.score_ids(ids, keep=None)
+    reading = setting.pool.read(scored.ids)
+    values = dict(zip(scored.ids, scored.scores.tolist(), strict=True))
+    return Choice(
+        reading.ids,
+        [values[name] for name in reading.ids],
+        choice.guess(reading.inputs),
+        quarantined=scored.quarantined | reading.quarantined,
+    )
 
 
 def _cold(plan: Plan) -> str:
@@ -100,6 +120,10 @@ class _Chooser:
         if plan.pool_subset is not None and not first:
             ids = subset(ids, plan.pool_subset, seed=derive(self._chance, "subset"))
         keep = {"best": count, "shortlist": plan.shortlist, "all": None}[self._selection.sees]
+        return self.score_ids(ids, keep=keep)
+
+    def score_ids(self, ids: Iterable[str], *, keep: int | None) -> Scored:
+        """The scores of these items, or of the `keep` best of them."""
         one = self._by_id if self._acquisition.needs == "ids" else self._by_model()
         return score_items(ids, one, chunk=chunk_size(self._setting.pool), keep=keep, seed=self._chance)
 
@@ -152,7 +176,8 @@ class _Chooser:
         plan, pool = self._plan, self._setting.pool
         draws, seed, options = plan.draws, self._draw, dict(plan.acquire_options)
         if self._acquisition.needs == "targets":
-            ids = (name for name in pool.ids if name not in self._setting.held)
+            apart = (self._setting.held, self._setting.testing())
+            ids = (name for name in pool.ids if not any(name in part for part in apart))
             fixed = subset(ids, plan.targets, seed=derive(plan.seed, "targets"))
             options["targets"] = self._gather(fixed, lambda inputs: inputs)[1]
         kept = scoring(fitted, self._acquisition, draws=draws, seed=seed, draw=plan.draw, **options)

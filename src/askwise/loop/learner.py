@@ -8,28 +8,35 @@ from typing import Any, TypedDict, Unpack
 from torch import nn
 
 from askwise.acquire import Acquire, as_acquisition
+from askwise.assess import Annotators
 from askwise.bayes.fitted import Fitted, as_network
 from askwise.bayes.learning import training_threads
 from askwise.bayes.posteriors import Posterior
 from askwise.bayes.predict import predict
 from askwise.engine import Engine, open_engine
-from askwise.errors import InputError, choose
+from askwise.errors import InputError, choose, positive
 from askwise.loop import edits
 from askwise.loop import run as loop
 from askwise.loop.added import added, keep_added
 from askwise.loop.answers import tell
+from askwise.loop.audit import Audit, audit
 from askwise.loop.conditions import conditions
 from askwise.loop.decide import Stop, Wait
+from askwise.loop.doubtful import Suspect, annotators_of, suspects_of
+from askwise.loop.ending import final_model
 from askwise.loop.featured import encoder_condition, feature_inputs, feature_pool, head_of, seen_by
 from askwise.loop.live import CHECKPOINT, Live
 from askwise.loop.models import latest
 from askwise.loop.opening import check_outputs, open_run, sync_grown
 from askwise.loop.parts import balanced, balanced_before, initial_part, measured_part
+from askwise.loop.perform import ask_questions
 from askwise.loop.plan import Plan, acquisition, make, ready
+from askwise.loop.quality import Quality
 from askwise.loop.questions import Questions, open_questions
 from askwise.loop.setting import Labelled, Setting
+from askwise.loop.shares import Share, share_of
 from askwise.loop.status import Status, status
-from askwise.oracle import AnyOracle, open_oracle
+from askwise.oracle import AnyOracle, Oracle, open_oracle
 from askwise.oracle.labelling import labelling
 from askwise.oracle.masks import Masks
 from askwise.pool import Item, Pool, as_pool
@@ -55,6 +62,10 @@ class Choices(TypedDict, total=False):
     initial_select: str | None
     batch: int
     budget: int
+    testing: float
+    region: float
+    until: float | None
+    stable: float | None
     start: str
     training: Training | Mapping[str, Any]
     calibrate: bool | None
@@ -211,8 +222,7 @@ class Learner:
         `oracle` is a path, a mapping of labels, a function of a question, or an Oracle. `on_action`
         is called with every action before it is performed.
         """
-        answers = open_oracle(oracle, classes=self._setting.labelling, find=self._items.find)
-        return loop.run(self._setting, answers, on_action=on_action)
+        return loop.run(self._setting, self._oracle(oracle), on_action=on_action)
 
     def live(self, *, checkpoint: int = CHECKPOINT) -> Live:
         """The loop beside a person: step by step, as answers come in from elsewhere.
@@ -299,6 +309,11 @@ class Learner:
         """The word that holds for each item whatever its answers say: labels by id, or SKIP, CANNOT_TELL."""
         return edits.resolve(self._setting, labels, annotator=annotator, note=note)
 
+    def kept_for_testing(self) -> frozenset[str]:
+        """The items that labels are not told of, unless they are asked; none before the first question."""
+        testing = self._setting.testing()
+        return frozenset(testing.order()) if testing.learning else frozenset()
+
     def set_aside(self, reasons: Mapping[str, str]) -> list[str]:
         """The ids of items that will not be asked, and were not yet: bad ones, or copies of others."""
         setting = self._setting
@@ -316,6 +331,56 @@ class Learner:
         back = setting.pool.read(held).ids
         setting.store.append([Quarantine(id=name, reason=None) for name in back])
         return back
+
+    def certify(
+        self,
+        *,
+        error: int | float,
+        confidence: int | float = 0.95,
+        checks: int = 200,
+        oracle: AnyOracle | None = None,
+    ) -> Audit:
+        """Labels of which at most a share of `error` is wrong, or why there are none, or checks to answer.
+
+        The last model labels all items that have no answer; some of them are checked, in a random order.
+        """
+        answers = None if oracle is None else self._oracle(oracle)
+        with self._setting.acting:
+            return audit(self._setting, error=error, confidence=confidence, checks=checks, oracle=answers)
+
+    def estimate(
+        self,
+        label: str,
+        *,
+        parts: Mapping[str, str] | None = None,
+        width: int | float | None = None,
+        alpha: int | float = 0.05,
+    ) -> list[Share]:
+        """The share of a class in the pool with its interval, then in every part of it."""
+        return share_of(self._setting, label, parts=parts, width=width, alpha=alpha)
+
+    def ask_tests(self, count: int) -> Questions:
+        """The open questions, after `count` more that test the model: uniform draws, to estimate better."""
+        with self._setting.acting:
+            self._setting.refresh()
+            ask_questions(self._setting, 0, tests=positive("count", count))
+            self._setting.refresh()
+        return Questions(open_questions(self._setting), reason=None)
+
+    def suspects(self, *, count: int | None = None) -> list[Suspect]:
+        """Labels that are probably wrong, the most doubtful first."""
+        return suspects_of(self._setting, count=count)
+
+    def annotators(self) -> tuple[list[str], Annotators] | None:
+        """Who answered, and how good each is; None unless two people answered the same item."""
+        return annotators_of(self._setting)
+
+    def finish(self) -> tuple[Fitted, int, Quality | None]:
+        """A model of all answers, test answers included; how many; how good the model before it is."""
+        return final_model(self._setting)
+
+    def _oracle(self, source: AnyOracle) -> Oracle:
+        return open_oracle(source, classes=self._setting.labelling, find=self._items.find)
 
     def close(self) -> None:
         """Let another process go on with the store."""

@@ -40,7 +40,7 @@ def fit_round(setting: Setting, number: int, reading: Reading, labels: Mapping[s
     start: Literal["given", "scratch"] | Fitted = "given"
     if plan.start != "warm":
         start = plan.start
-    elif (before := _before(setting, number)) is not None:
+    elif (before := model_before(setting, number)) is not None:
         start = before
     place_axes(setting, number)
     held = setting.measured.get("validation")
@@ -64,7 +64,7 @@ def fit_round(setting: Setting, number: int, reading: Reading, labels: Mapping[s
     return calibrate(fitted, validation, draws=plan.draws, seed=plan.draw_seed(number))
 
 
-def _before(setting: Setting, number: int) -> Fitted | None:
+def model_before(setting: Setting, number: int) -> Fitted | None:
     """The model that a round goes on from: that of the round before."""
     past = [one for one in setting.rounds if one.number < number]
     if not past:

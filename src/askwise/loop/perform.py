@@ -5,14 +5,18 @@ from hashlib import sha256
 from time import perf_counter
 from typing import Any
 
+import torch
+
 from askwise.bayes.evaluate import evaluate
 from askwise.bayes.fitted import Fitted
 from askwise.errors import CorruptError, TrainingError
-from askwise.loop.choose import choose_items
+from askwise.loop.choose import Choice, choose_items, described
 from askwise.loop.decide import Ask, Train
+from askwise.loop.measure import measure
 from askwise.loop.models import fit_round, in_use
 from askwise.loop.setting import Setting
 from askwise.pool.pool import Reading
+from askwise.seeding import generator
 from askwise.store.facts import Asked, Quarantine, Question, Round, Snapshot
 from askwise.store.labels import Label
 
@@ -24,7 +28,7 @@ def perform(action: Train | Ask, setting: Setting) -> None:
         if isinstance(action, Train):
             train_round(setting)
         else:
-            ask_questions(setting, action.count)
+            ask_questions(setting, action.count, tests=action.tests)
     except TrainingError as error:
         raise TrainingError(f"round {number}: {error}") from error
 
@@ -69,26 +73,45 @@ def train_round(setting: Setting, *, checkpoint: bool = True) -> None:
     )
 
 
-def ask_questions(setting: Setting, count: int) -> None:
-    """Choose items and append the questions, before anyone is asked."""
+def ask_questions(setting: Setting, count: int, *, tests: int = 0) -> None:
+    """Choose items and append the questions, before anyone is asked; test questions are mixed in."""
     number = setting.number
     turn = sum(asked.round == number for asked in setting.store.facts(Asked, since=_begun(setting)))
     choice = choose_items(setting, count, turn=turn)
+    drawn = described(setting, setting.testing().next(tests), turn=turn) if tests else Choice()
     asked = Asked(
         round=number,
         turn=turn,
         scored=choice.scored,
-        picks=len(choice.ids),
+        picks=len(choice.ids) + len(drawn.ids),
         scores=choice.sha256,
         seconds=choice.seconds,
     )
-    questions = [
-        Question(id=name, round=number, rank=rank, score=score, guess=guess, needed=setting.plan.needed)
-        for rank, (name, score, guess) in enumerate(
-            zip(choice.ids, choice.scores, choice.guesses, strict=True)
-        )
+    mixed = _mixed(len(choice.ids), len(drawn.ids), generator(setting.plan.seed, "mix", number, turn))
+    told = [
+        ("test" if testing else "learn", *(drawn if testing else choice).told(place))
+        for testing, place in mixed
     ]
-    setting.store.append([asked, *questions, *_quarantines(choice.quarantined)])
+    questions = [
+        Question(
+            id=name,
+            round=number,
+            rank=rank,
+            score=score,
+            guess=guess,
+            kind=kind,
+            needed=setting.plan.needed,
+        )
+        for rank, (kind, name, score, guess) in enumerate(told)
+    ]
+    setting.store.append([asked, *questions, *_quarantines(choice.quarantined | drawn.quarantined)])
+
+
+def _mixed(learn: int, tests: int, rng: torch.Generator) -> list[tuple[bool, int]]:
+    """Whether each question tests, and which one of its kind it is: the tests at random places."""
+    places = set(torch.randperm(learn + tests, generator=rng)[:tests].tolist())
+    kinds = [place in places for place in range(learn + tests)]
+    return [(testing, kinds[:place].count(testing)) for place, testing in enumerate(kinds)]
 
 
 def _take_snapshot(setting: Setting, number: int) -> tuple[Snapshot, dict[str, Label], Reading] | None:
@@ -133,6 +156,8 @@ def _metrics(setting: Setting, fitted: Fitted, number: int) -> dict[str, Any]:
     }
     if "validation" in found and setting.plan.calibrate is not False and setting.plan.kind != "regression":
         found["validation"]["temperature"] = fitted.temperature
+    if setting.testing().on:
+        found["testing"] = measure(setting, fitted, number)
     return found
 
 

@@ -107,6 +107,27 @@ class Plan(_Record):
         Part(),
         description="measured every round, to report; never asked, never trained on, nothing is chosen by it",
     )
+    testing: float = Field(
+        0.0,
+        ge=0,
+        le=0.5,
+        description="share of the questions that test the model, never trained on; off with a test set",
+    )
+    region: float = Field(
+        0.3, gt=0, lt=1, description="share of the pool, drawn at random, that test questions come from"
+    )
+    group: str | None = Field(
+        None, description="column that names groups (patient, slide): the region is whole groups of it"
+    )
+    until: float | None = Field(
+        None, gt=0, lt=1, description="stop when the accuracy's lower limit reaches this; needs testing"
+    )
+    stable: float | None = Field(
+        None,
+        gt=0,
+        lt=1,
+        description="stop when less of the region than this changes its class, three trainings in a row",
+    )
     start: Literal["scratch", "given", "warm"] = Field(
         "scratch",
         description="each round starts from new weights, from the network as given, or from the last round's",
@@ -164,6 +185,11 @@ class Plan(_Record):
         None, description='labels known of the data: a file of them, or "folders" for one folder per class'
     )
     store: str | None = Field(None, description="the file that keeps the run, for plans in files")
+
+    @property
+    def kept(self) -> float:
+        """The share of the pool that is kept for testing; 0 where there is a test set."""
+        return self.region if self.testing and not self.test.count else 0.0
 
     def draw_seed(self, round_number: int) -> int:
         """The seed of the draws that the model of a round predicts and scores with."""
@@ -288,6 +314,13 @@ class Plan(_Record):
                 f"initial in the plan: {per_class} of each of {classes} classes are {per_class * classes} "
                 f"labels, more than the budget of {self.budget}; lower per_class, or raise the budget"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _tested(self) -> "Plan":
+        for rule in ("until", "stable"):
+            if getattr(self, rule) is not None and not self.testing:
+                raise InputError(f"{rule} in the plan needs test questions; add testing = 0.2")
         return self
 
     @model_validator(mode="before")

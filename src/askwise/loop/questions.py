@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from askwise.loop.setting import Setting
 from askwise.oracle import Question
+from askwise.store.facts import Question as Asked
 
 
 class Questions(list[Question]):
@@ -20,16 +21,18 @@ class Questions(list[Question]):
 
 def open_questions(setting: Setting) -> list[Question]:
     """The open questions: the oldest first, of those asked together the best."""
-    kind = setting.labelling
-    return [
-        Question(
-            id=asked.id,
-            row=setting.pool.row(asked.id) if asked.id in setting.pool else -1,
-            name=setting.pool.name(asked.id) if asked.id in setting.pool else asked.id,
-            round=asked.round,
-            rank=asked.rank,
-            score=asked.score,
-            guess=None if asked.guess is None else kind.text(asked.guess),
-        )
-        for asked in setting.ledger.questions()
-    ]
+    waiting = [*setting.ledger.questions(), *setting.testing().open()]
+    return [shown(setting, asked) for asked in sorted(waiting, key=lambda one: (one.revision, one.rank))]
+
+
+def shown(setting: Setting, asked: Asked) -> Question:
+    """A question in a person's words; of which kind it is cannot be seen."""
+    return Question(
+        id=asked.id,
+        row=setting.pool.row(asked.id) if asked.id in setting.pool else -1,
+        name=setting.pool.name(asked.id) if asked.id in setting.pool else asked.id,
+        round=asked.round,
+        rank=asked.rank,
+        score=asked.score,
+        guess=None if asked.guess is None else setting.labelling.text(asked.guess),
+    )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import RLock
 from typing import Any
 
@@ -16,6 +16,8 @@ from askwise.bayes.posteriors import as_posterior
 from askwise.engine import Engine, Local
 from askwise.loop.decide import Counts
 from askwise.loop.plan import Plan
+from askwise.loop.quality import enough
+from askwise.loop.testing import Testing
 from askwise.oracle.labelling import Labelling, labelling
 from askwise.oracle.masks import Masks
 from askwise.pool.ahead import encoding_order
@@ -63,6 +65,8 @@ class Setting:
     rounds: list[Round] = field(default_factory=list)
     fitted: dict[int, Fitted] = field(default_factory=dict)
     """The models of the last rounds, by number."""
+    guesses: dict[int, dict[str, int]] = field(default_factory=dict)
+    """The class that the last model gives each item kept for testing, by the number of its round."""
     synced: int = 0
     """How many items the pool had when the store last took them in."""
     size: tuple[int, int] = (0, 0)
@@ -80,6 +84,7 @@ class Setting:
     """Held by a thread that changes what is kept here, never while it fits or scores."""
     acting: RLock = field(default_factory=RLock, repr=False)
     """Held by the one thread that performs actions; telling, predicting and looking do not wait for it."""
+    _testing: Testing | None = field(default=None, repr=False)
 
     @property
     def task(self) -> Task:
@@ -110,9 +115,18 @@ class Setting:
         """How far the run is, by the facts."""
         with self.lock:
             self._take_rounds()
-            if not self.ledger.folded:  # nobody has asked for a single item yet
+            if not self.ledger.folded and not self.plan.kept:  # nobody has asked for a single item yet
                 return count_items(self.store, self.last())
-            return count_items(self.store, self.last(), ledger=self.ledger.refresh())
+            counts = count_items(self.store, self.last(), ledger=self.ledger.refresh())
+            return with_tests(self.plan, counts, self.testing(), self.rounds)
+
+    def testing(self) -> Testing:
+        """The part of the pool that is kept for testing, by the facts."""
+        with self.lock:
+            if self._testing is None or self._testing.share != self.plan.kept:
+                self._testing = Testing(self.store, self.ledger, self.plan.kept)
+            ids = (name for name in self.pool.ids if name not in self.held)
+            return self._testing.refresh(ids, len(self.pool))
 
     def last(self) -> Round | None:
         """The last round, by the facts."""
@@ -136,12 +150,16 @@ class Setting:
         self.rounds = [*self.rounds, *self.store.facts(Round, since=before)]
 
     def unlabelled(self) -> Iterator[str]:
-        """The items that may be asked about."""
+        """The items that may be asked about to learn from them."""
         ready, again = self.pool if self.ready is None else self.ready, self.again
+        kept = self.testing()
         return (
             name
             for name in self.pool.ids
-            if name not in self.held and name in ready and (name in again or not self.ledger.known(name))
+            if name not in self.held
+            and name in ready
+            and (name in again or not self.ledger.known(name))
+            and name not in kept
         )
 
 
@@ -160,6 +178,25 @@ def count_items(store: Store, last: Round | None, *, ledger: Ledger | None = Non
     known = places.open, places.labelled, places.skipped, places.quarantined
     rounds = 0 if last is None else last.number
     return Counts(store.count() - sum(known), *known, unseen=unseen, rounds=rounds)
+
+
+def with_tests(plan: Plan, counts: Counts, testing: Testing, rounds: list[Round]) -> Counts:
+    """The counts with the test items in places of their own, and whether a stop rule of the plan holds."""
+    if not testing.on:
+        return counts
+    left, waiting, done = testing.left(), len(testing.open()), testing.tested()
+    answered = sum(one.label is not None for one in done)
+    return replace(
+        counts,
+        unlabelled=counts.unlabelled - left - waiting - len(done),
+        open=counts.open + waiting,
+        skipped=counts.skipped + len(done) - answered,
+        region=left,
+        tested=answered,
+        asked=testing.learning + len(testing.asked),
+        asked_to_test=len(testing.asked),
+        enough="" if counts.unseen else enough(plan, testing, rounds),
+    )
 
 
 def _outdated(store: Store, last: Round) -> bool:

@@ -6,9 +6,12 @@ from typing import Any
 from askwise.errors import InputError
 from askwise.loop.decide import Ask, Counts, Stop, Train, decide
 from askwise.loop.plan import Plan, make
-from askwise.loop.setting import count_items
+from askwise.loop.quality import Quality, quality
+from askwise.loop.setting import count_items, with_tests
+from askwise.loop.testing import Testing
 from askwise.store.contract import Store
 from askwise.store.facts import Planned, Round, Segment
+from askwise.store.ledger import Ledger
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,8 @@ class Status:
     metrics: dict[str, Any]
     segments: int
     next: str
+    quality: Quality | None = None
+    """How good the last model is by test answers; None where no questions test it."""
 
 
 def status(store: Store) -> Status:
@@ -29,7 +34,11 @@ def status(store: Store) -> Status:
     if planned is None:
         raise InputError(f"store {store.name} holds no run yet; start one first")
     plan = make(planned.plan)
-    now = count_items(store, last)
+    testing = Testing(store, Ledger(store), plan.kept)
+    rounds = store.facts(Round) if testing.on else []
+    if testing.on:
+        testing.refresh(store.ids(), store.count())
+    now = with_tests(plan, count_items(store, last), testing, rounds)
     return Status(
         store.name,
         plan,
@@ -37,6 +46,7 @@ def status(store: Store) -> Status:
         {} if last is None else last.metrics,
         len(store.facts(Segment)),
         _next(plan, now),
+        quality(plan, testing, rounds),
     )
 
 
@@ -44,8 +54,8 @@ def _next(plan: Plan, now: Counts) -> str:
     match decide(plan, now):
         case Train():
             return f"train on {now.labelled} labels"
-        case Ask(count):
-            return f"ask {count} questions"
+        case Ask(count, tests):
+            return f"ask {count + tests} questions"
         case Stop(reason):
             return f"stop: {reason}"
         case _:

@@ -76,7 +76,8 @@ def create(
         known.pool, labels, folders=folders, examples=examples, names=names, made_of=made_of
     )
     notes += refuse_leaks(whole, known.pool, told, names if made_of == "classes" else ())
-    values = choices(whole, names, made_of=made_of, shape=known.pool.like().shape, **(chosen or {}))
+    given: dict[str, Any] = {"shape": known.pool.like().shape, "items": len(known.pool), **(chosen or {})}
+    values = choices(whole, names, made_of=made_of, **given)
     plan = make(values)
     text = written(values, name=str(folder))
     made_here = not folder.exists()
@@ -123,7 +124,10 @@ def _filled(
     before, answered = _before(project.store)
     with learner(plan, known, store=project.store, folder=project.folder, progress=progress) as ours:
         now = ours.status().plan
-        held = {*now.validation.ids, *now.test.ids}
+        kept = ours.kept_for_testing()
+        held = {*now.validation.ids, *now.test.ids, *kept}
+        if left := sum(name in kept and name not in answered for name in told):
+            notes = [*notes, f"{left} known labels are of items kept for testing, and are left out"]
         fresh = {n: label for n, label in told.items() if n not in answered and n not in held}
         ours.tell(fresh, annotator="imported")
         # after the labels: what is labelled stays as it is
@@ -142,6 +146,7 @@ def _the_same(
         made_of: (names, list(getattr(plan, made_of))),
         "acquire": (chosen.get("acquire"), plan.acquire),
         "posterior": (chosen.get("posterior"), plan.posterior["name"]),
+        "group": (chosen.get("group"), plan.group),
     }
     for key, (now, then) in wanted.items():
         if now is not None and now != then:

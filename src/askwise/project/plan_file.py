@@ -9,6 +9,8 @@ from askwise.project.sources import NONE, TASKS, Source
 
 _MOST_FIRST, _FIRST_NUMBERS = 30, 20
 _BATCH, _BUDGET = 10, 200
+_TESTING, _REGION = 0.2, 0.3
+_FEWEST_TESTS = 30  # items to test on: with hardly more than ten answers a band says next to nothing
 
 
 def choices(
@@ -19,13 +21,16 @@ def choices(
     shape: Sequence[int],
     acquire: str | None = None,
     posterior: str | None = None,
+    items: int = 0,
+    group: str | None = None,
 ) -> dict[str, Any]:
     """The values of the plan: the defaults that were measured, and what a person chose.
 
     On the features of an encoder few labels go furthest with a linear layer on their principal axes, at its
     mode under a prior that the labels choose (`modal`); the first ones are those
     that stand for many others (typiclust, three for each class), the later ones those with the smallest
-    margin between the two best classes. For two classes the first are random, then BALD.
+    margin between the two best classes. For two classes the first are random, then BALD. A fifth of the
+    questions tests the model, unless there are too few `items` for a band.
     """
     featured = source.encoder != NONE or source.kind == "features"
     values: dict[str, Any] = {} if made_of == "classes" else {"task": {"name": TASKS[made_of]}}
@@ -39,7 +44,10 @@ def choices(
     asked = asking(len(names), made_of=made_of, featured=featured or source.kind == "table")
     if acquire is not None:
         asked["acquire"] = acquire
-    return values | asked | {"batch": _BATCH, "budget": _BUDGET, "seed": 0}
+    values |= asked | {"batch": _BATCH, "budget": _BUDGET}
+    if items * _REGION >= _FEWEST_TESTS:
+        values |= {"testing": _TESTING, "region": _REGION, **({"group": group} if group else {})}
+    return values | {"seed": 0}
 
 
 def asking(count: int, *, made_of: str = "classes", featured: bool) -> dict[str, Any]:
@@ -72,6 +80,9 @@ def written(values: Mapping[str, Any], *, name: str) -> str:
         "initial_select": "... those that are typical of many others.",
         "batch": "Questions asked together, after which the model learns again.",
         "budget": "Labels in all; raise it to go on.",
+        "testing": "This share of the questions tests the model: it never learns from the answers, and so",
+        "region": "knows how good it is. They come from this share of the items, drawn at random.",
+        "group": "Groups of this column are tested on, or learned from, as a whole.",
         "seed": "Decides everything that chance decides.",
     }
     lines = [

@@ -22,9 +22,10 @@ from askwise.oracle import File, Oracle, Simulated, open_oracle
 from askwise.oracle.labelling import labelling
 from askwise.pool.encoding import feature_width
 from askwise.references import imported, is_reference
+from askwise.runs.columns import columns_of
 from askwise.runs.material import Material, material
 from askwise.seeding import derive
-from askwise.store.facts import Told
+from askwise.store.facts import Group, Told
 from askwise.train.progress import Follow
 
 SIMULATED = "simulated"
@@ -111,7 +112,7 @@ def learner(
     own: dict[str, Any] = {}
     if is_reference(plan.acquire):
         own["acquire"] = acquisition(plan, folder=folder)
-    return Learner(
+    ours = Learner(
         whole_network(plan, known, folder=folder),
         pool=known.pool,
         plan=make(plan.model_dump(exclude={"initial", "validation", "test"})),
@@ -124,6 +125,11 @@ def learner(
         progress=progress,
         **own,
     )
+    if plan.group is not None:
+        group = {name: cells[0] for name, cells in columns_of(plan, known.pool, [plan.group]).items()}
+        have = {fact.id for fact in ours.store.facts(Group)}
+        ours.store.append([Group(id=name, group=one) for name, one in group.items() if name not in have])
+    return ours
 
 
 def oracle(source: str, plan: Plan, known: Material) -> Oracle:

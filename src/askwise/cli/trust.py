@@ -1,0 +1,228 @@
+"""`askwise certify|estimate|suspects|finish`: which labels to trust, how many there are, the last word."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from askwise.cli.options import AsJson, DataDir, print_json
+
+if TYPE_CHECKING:
+    from askwise.loop.learner import Learner
+    from askwise.loop.plan import Plan
+    from askwise.oracle import Oracle
+    from askwise.runs.material import Material
+
+Name = Annotated[Path, typer.Argument(help="A project, or a plan in a TOML file.", metavar="NAME")]
+Answers = Annotated[
+    str | None, typer.Option("--oracle", metavar="FILE|simulated", help="Who answers, as for askwise run.")
+]
+
+
+def certify(
+    name: Name,
+    error: Annotated[float, typer.Option(help="Of the certified labels at most this share is wrong ...")],
+    confidence: Annotated[float, typer.Option(help="... with at least this probability.")] = 0.95,
+    checks: Annotated[int, typer.Option(help="Items that may be checked.")] = 200,
+    oracle: Answers = None,
+    data: DataDir = None,
+    json: AsJson = False,
+) -> None:
+    """Label what is left at a promised error, or say that this cannot be promised.
+
+    Run again with the same options it goes on with the same attempt. Every further attempt must be surer.
+    """
+    from askwise.files import write_whole
+
+    with _opened(name, data, oracle) as (ours, plan, known, answers, home):
+        found = ours.certify(error=error, confidence=confidence, checks=checks, oracle=answers)
+        waiting = [vars(question) for question in found.waits_for]
+        told: dict[str, Any] = {"attempt": found.attempt, **found.statement}
+        if found.labels:
+            rows = [
+                {"id": one, "name": known.pool.name(one), "label": plan.classes[label]}
+                for one, label in found.labels.items()
+            ]
+            place = home / "exports" / f"certified-{found.attempt}"
+            told["output"] = str(_table(place.with_suffix(".csv"), rows))
+            write_whole(place.with_suffix(".json"), _text(told).encode())
+    if json:
+        print_json({**told, "waits_for": waiting})
+    elif waiting:
+        typer.echo(f"attempt {found.attempt} waits for {len(waiting)} checks: name the class of each item")
+        for question in found.waits_for:
+            typer.echo(f"  {question.id}" + (f"  {question.name}" if question.name != question.id else ""))
+        typer.echo("give the answers with: --oracle labels.csv (columns id,label)")
+    elif not told["certified"]:
+        typer.echo(f"cannot certify: {told['reason']}")
+    else:
+        typer.echo(f"certified: {told['promise']} (confidence {100 * confidence:g} %)")
+        for label, count in told["classes"].items():
+            of_class = f"{count['labels']:>7,}  {label}: {count['checks']} checked, {count['wrong']} wrong"
+            typer.echo(f"  {of_class}")
+        typer.echo(f"labels: {told['output']}")
+        typer.echo("A model that is trained again, or new items, void the certificate.")
+
+
+def estimate(
+    name: Name,
+    class_: Annotated[str, typer.Option("--class", metavar="CLASS", help="The class that is counted.")],
+    by: Annotated[
+        str | None,
+        typer.Option(metavar="A,B", help="Columns of the data: an estimate for each of their values."),
+    ] = None,
+    width: Annotated[
+        float | None, typer.Option(help="The interval that is wanted: say how many answers it takes.")
+    ] = None,
+    more: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Ask N more uniform questions first.")
+    ] = None,
+    oracle: Answers = None,
+    data: DataDir = None,
+    json: AsJson = False,
+) -> None:
+    """Estimate the share of a class in the pool, with an interval that keeps its promise.
+
+    It rests on the test answers, which are uniform draws, and is sharpened by the model's predictions.
+    """
+    from askwise.errors import InputError
+    from askwise.runs.columns import columns_of
+
+    if width is not None and not 0 < width < 1:
+        raise InputError(f"--width is the length of an interval of shares, between 0 and 1, not {width:g}")
+    with _opened(name, data, oracle) as (ours, plan, known, answers, _):
+        waiting = 0
+        if more is not None:
+            asked = ours.ask_tests(more)
+            told = answers.answer(asked) if answers is not None else {}
+            ours.tell(told, annotator=type(answers).__name__.lower())
+            waiting = len(asked) - len(told)
+        parts = None
+        if by is not None:
+            columns = [one.strip() for one in by.split(",")]
+            cells = columns_of(plan, known.pool, columns)
+            parts = {one: ", ".join(values) for one, values in cells.items()}
+        found = ours.estimate(class_, parts=parts, width=width)
+    if json:
+        print_json({"class": class_, "shares": [one.as_json() for one in found], "waits_for": waiting})
+        return
+    typer.echo(f"share of {class_}, 95 % interval:")
+    for one in found:
+        if one.estimate is None:
+            typer.echo(f"  {one.part}: not known: {one.why}")
+            continue
+        e = one.estimate
+        rest = f"; {one.skipped} skipped" if one.skipped else ""
+        need = "" if one.more is None else f"; {one.more:,} more answers for a width of {width:g}"
+        typer.echo(
+            f"  {one.part}: {100 * e.value:.1f} % ({100 * e.low:.1f} to {100 * e.high:.1f}), "
+            f"{e.answers} answers{rest}{need}"
+        )
+    if len(found) > 1:
+        typer.echo("Each interval holds by itself, not all of them together.")
+    if waiting:
+        typer.echo(f"{waiting} questions wait for answers: askwise run {name} --oracle labels.csv")
+
+
+def suspects(
+    name: Name,
+    count: Annotated[int, typer.Option(min=1, help="At most so many.")] = 20,
+    data: DataDir = None,
+    json: AsJson = False,
+) -> None:
+    """List labels that are probably wrong, the most doubtful first."""
+    with _opened(name, data, None) as (ours, _, _, _, _):
+        found, people = ours.suspects(count=count), ours.annotators()
+    rated = {} if people is None else dict(zip(people[0], people[1].accuracy.tolist(), strict=True))
+    if json:
+        print_json({"suspects": [asdict(one) for one in found], "annotators": rated})
+        return
+    for one in found:
+        shown = one.id + (f"  {one.name}" if one.name != one.id else "")
+        typer.echo(
+            f"  {shown}: {one.label} ({one.probability:.3f}), likelier {one.likelier} "
+            f"({one.likelier_probability:.3f})"
+        )
+    typer.echo(f"{len(found)} labels to look at again" if found else "no label is doubtful")
+    for who, accuracy in rated.items():
+        typer.echo(
+            f"  {who or 'unnamed'}: {100 * accuracy:.1f} % right, by Dawid and Skene's model (an estimate)"
+        )
+
+
+def finish(
+    name: Name,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where the model goes; by default in the project.")
+    ] = None,
+    data: DataDir = None,
+    json: AsJson = False,
+) -> None:
+    """Train the last model, on all answers, and keep it with the accuracy's limit from before.
+
+    The run itself is left as it is, and can go on.
+    """
+    from dataclasses import replace
+
+    from askwise.loop.saying import as_json
+
+    with _opened(name, data, None) as (ours, plan, _, _, home):
+        model, answers, before = ours.finish()
+        known = None if before is None else as_json(before, plan.classes)
+        place = out or home / "exports" / "final"
+        replace(model, quality={"answers": answers, "before_the_final_training": known}).save(place)
+    if json:
+        print_json({"output": str(place), "answers": answers, "quality": known})
+        return
+    typer.echo(f"{place}: a model of all {answers} answers")
+    if before is not None and before.accuracy is not None:
+        low = f"{100 * before.accuracy.low:.1f} %"
+        typer.echo(f"accuracy at least {low} (95 %), by test answers before this training")
+    else:
+        typer.echo("how often it is right was not measured" + (f": {before.why}" if before else ""))
+
+
+@contextmanager
+def _opened(
+    name: Path, data: Path | None, source: str | None
+) -> "Iterator[tuple[Learner, Plan, Material, Oracle | None, Path]]":
+    """The learner of a project, its plan, its items, who answers, and its folder."""
+    from askwise.cli.stores import plan_path, store_path
+    from askwise.errors import InputError
+    from askwise.runs.build import learner, oracle
+    from askwise.runs.material import material, read_plan
+
+    path = plan_path(name)
+    plan = read_plan(path)
+    store = store_path(path, plan)
+    if isinstance(store, Path) and not store.exists():
+        raise InputError(f"{name} has no run yet; start one: askwise run {name}")
+    known = material(plan, data_dir=data, folder=path.parent)
+    answers = None if source is None else oracle(source, plan, known)
+    with learner(plan, known, store=store, answers=answers, folder=path.parent, progress=True) as ours:
+        yield ours, plan, known, answers, store.parent if isinstance(store, Path) else path.parent
+
+
+def _table(path: Path, rows: list[dict[str, Any]]) -> Path:
+    import csv
+    import io
+
+    from askwise.files import write_whole
+    from askwise.pool.cells import neutral
+
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("id", "name", "label"))
+    writer.writerows([neutral(row[column]) for column in ("id", "name", "label")] for row in rows)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, text.getvalue().encode("utf-8", "surrogateescape"))
+    return path
+
+
+def _text(told: dict[str, Any]) -> str:
+    import json
+
+    return json.dumps(told, indent=1)

@@ -1,0 +1,66 @@
+"""What is known of a model in sentences: promises, estimates and a forecast, each called what it is."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from askwise.assess import PROMISE, Band, Forecast
+from askwise.loop.quality import VOID, Quality
+
+
+def as_json(found: Quality, classes: Sequence[str]) -> dict[str, Any]:
+    """All of it as plain values, with the words of the promise and the sentences of `said`."""
+    told: dict[str, Any] = _plain(asdict(found))
+    return {**told, "promise": PROMISE, "void": VOID, "said": said(found, classes)}
+
+
+def said(found: Quality, classes: Sequence[str]) -> list[tuple[str, str]]:
+    """Heads and sentences for a status: the band, recall by class, what the next labels should bring."""
+    if found.accuracy is None:
+        return [("quality", f"not known yet: {found.why}")]
+    lines = [("quality", f"accuracy {between(found.accuracy)} (95 %); {_answers(found)}")]
+    if found.recalls is not None:
+        lines.append(("", f"balanced accuracy {between(found.recalls.balanced)}"))
+        known = [
+            (name, one) for name, one in zip(classes, found.recalls.classes, strict=True) if one is not None
+        ]
+        lines += [("", f"recall of {name} {between(one)}, {one.answers} test answers") for name, one in known]
+    if found.estimates:
+        told = ", ".join(f"{name} {value:.3f}" for name, value in found.estimates.items())
+        lines.append(("", f"estimates on the test answers, without a promise: {told}"))
+    lines.append(("", f"{PROMISE} {VOID}"))
+    if found.forecast is not None:
+        lines.append(
+            ("", f"a forecast, which held in 6 of 10 simulations: {forecast_sentence(found.forecast)}")
+        )
+    return lines
+
+
+def between(one: Band) -> str:
+    """The limits of a band, e.g. `between 79.1 and 94.0 %`."""
+    return f"between {100 * one.low:.1f} and {100 * one.high:.1f} %"
+
+
+def forecast_sentence(one: Forecast) -> str:
+    """The gain of the next labels in points."""
+    gain, low, high = (100 * value for value in (one.gain, one.low, one.high))
+    return f"the next {one.ahead} labels should bring about {gain:.1f} points ({low:.1f} to {high:.1f})"
+
+
+def _plain(value: Any) -> Any:
+    """The value with None where a number is none: JSON has no NaN."""
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def _answers(found: Quality) -> str:
+    whole = found.answers + found.skipped
+    right = f"{100 * found.accuracy.share:.1f} %" if found.accuracy and found.answers else "none"
+    told = f"{right} of {found.answers} test answers are right"
+    if not found.skipped:
+        return told
+    return f"{told}; {100 * found.skipped / whole:.0f} % were skipped, and count as wrong in the lower limit"

@@ -1,0 +1,114 @@
+"""How many of the pool are of a class: from the test answers, sharpened by the model's predictions."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from askwise.assess import Estimate, mean, prevalence
+from askwise.errors import InputError
+from askwise.loop.measure import known_by
+from askwise.loop.models import latest
+from askwise.loop.setting import Setting
+from askwise.store.classes import position
+
+
+@dataclass(frozen=True)
+class Share:
+    """The share of one class in the pool or in a part of it, or why it is not known there."""
+
+    part: str
+    estimate: Estimate | None
+    skipped: int
+    why: str = ""
+    more: int | None = None
+    """Uniform answers that the wanted width should take besides, where one was wanted."""
+
+    def as_json(self) -> dict[str, Any]:
+        """It as plain values."""
+        return asdict(self)
+
+
+def share_of(
+    setting: Setting,
+    label: str,
+    *,
+    parts: Mapping[str, str] | None = None,
+    width: int | float | None = None,
+    alpha: int | float = 0.05,
+) -> list[Share]:
+    """The share of a class over the pool, then over every part of it (`parts` names that of each item).
+
+    Every interval is valid by itself, for any number of answers; with groups it is a t interval, for many.
+    """
+    setting.refresh()
+    testing = setting.testing()
+    if not testing.on:
+        raise InputError(
+            "an estimate rests on test questions, and this run has none; begin a project with testing = 0.2"
+        )
+    number, fitted = latest(setting)
+    if fitted is None:
+        raise InputError(
+            "there is no model yet, so there is nothing to estimate with; answer questions first"
+        )
+    place = position(label, setting.plan.classes, what="the class to estimate")
+    ids, probabilities = known_by(setting, fitted, number, testing.order())
+    chance = dict(zip(ids, probabilities[:, place].double().clamp(0, 1).tolist(), strict=True))
+    done = [one for one in testing.tested() if one.id in chance]
+    said = {one.id: None if one.label is None else one.label == place for one in done}
+    groups = {name: testing.group_of(name) for name in ids} if testing.groups else None
+    found = [_share("all", said, chance, groups, alpha)]
+    for part in sorted({parts[name] for name in ids if name in parts}) if parts else ():
+        mine = {name for name in ids if parts is not None and parts.get(name) == part}
+        inside = {name: value for name, value in said.items() if name in mine}
+        of_part = {name: value for name, value in chance.items() if name in mine}
+        found.append(_share(part, inside, of_part, groups, alpha))
+    if width is None:
+        return found
+    return [replace(one, more=one.estimate.more(width) if one.estimate else None) for one in found]
+
+
+def _share(
+    part: str,
+    said: Mapping[str, bool | None],
+    chance: Mapping[str, float],
+    groups: Mapping[str, str] | None,
+    alpha: int | float,
+) -> Share:
+    """The estimate; a skipped item counts as of another class in the lower limit, as of this one above."""
+    skipped = sum(value is None for value in said.values())
+    predicted = torch.tensor([chance[name] for name in said], dtype=torch.float64)
+    pool = torch.tensor(list(chance.values()), dtype=torch.float64)
+    ends = [torch.tensor([bool(value is None and above) or value is True for value in said.values()])
+            for above in (False, True)]  # fmt: skip
+    try:
+        low, high = (_estimate(end, predicted, pool, list(said), list(chance), groups, alpha) for end in ends)
+    except InputError as error:
+        return Share(part, None, skipped, str(error))
+    value = (low.value + high.value) / 2
+    return Share(part, replace(low, value=value, high=high.high), skipped)
+
+
+def _estimate(
+    positive: Tensor,
+    predicted: Tensor,
+    pool: Tensor,
+    ids: list[str],
+    every: list[str],
+    groups: Mapping[str, str] | None,
+    alpha: int | float,
+) -> Estimate:
+    if groups is None:
+        return prevalence(positive, predicted, pool, alpha=alpha)
+    found = mean(
+        positive.double(),
+        predicted,
+        pool,
+        alpha=alpha,
+        groups=[groups[name] for name in ids],
+        pool_groups=[groups[name] for name in every],
+    )
+    return replace(found, low=max(0.0, found.low), high=min(1.0, found.high))

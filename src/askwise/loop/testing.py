@@ -1,0 +1,175 @@
+"""The part of the pool that is kept for testing: which items, their order of asking, what was said."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from askwise.errors import InputError
+from askwise.loop.plan import Plan, make
+from askwise.seeding import derive, hashes
+from askwise.store.contract import Store
+from askwise.store.facts import Answer, Fact, Group, Planned, Question
+from askwise.store.labels import Label
+from askwise.store.ledger import Ledger
+from askwise.store.standing import Standing, standing
+
+_WHOLE = 2**56  # hashes are whole numbers below this
+
+
+@dataclass(frozen=True)
+class Tested:
+    """A test item that was asked: its label, or none if it was skipped or the model's guess was seen."""
+
+    id: str
+    label: Label | None
+
+
+@dataclass
+class Testing:
+    """The region of one run, by the facts: a subset of the pool that is uniform and never trained on.
+
+    An item is in the region if the hash of its id (with groups, of its group) is small enough, unless it
+    was labelled before anything was asked. Answers to test questions leave no trace in the ledger, so what
+    is known there is not in the region.
+    """
+
+    store: Store
+    ledger: Ledger
+    share: float = 0.0
+    asked: dict[str, Question] = field(default_factory=dict)
+    """Test questions by item, in the order in which they were asked."""
+    answers: dict[str, list[Answer]] = field(default_factory=dict)
+    """What was said in answer to test questions, by item."""
+    learning: int = 0
+    """Questions that were asked to learn from."""
+    groups: dict[str, str] = field(default_factory=dict)
+    _revision: int = 0
+    _looked: int = -1
+    _learned: set[str] = field(default_factory=set)
+    """Groups that have labels to learn from: known ones, told before anything was asked."""
+    _marked: set[str] = field(default_factory=set)
+    _order: list[str] = field(default_factory=list)
+
+    @property
+    def on(self) -> bool:
+        """Whether anything is kept for testing."""
+        return self.share > 0
+
+    def refresh(self, ids: Iterable[str], count: int) -> "Testing":
+        """Itself, with everything that was appended since; `ids` are the `count` items of the pool."""
+        if not self.on:
+            return self
+        for fact in self.store.facts(Question, Answer, Group, since=self._revision):
+            self._revision = max(self._revision, fact.revision)
+            self._take(fact)
+        learned = {self._group(name) for name in self.ledger.labels} if self.groups else set[str]()
+        if self._looked != count or self._learned != learned:
+            self._looked, self._learned, self._order = count, learned, []
+            self._marked = set(self._small(list(ids)))
+        return self
+
+    def __contains__(self, identity: object) -> bool:
+        """Whether an item is in the region."""
+        return identity in self._marked and not self.ledger.known(str(identity))
+
+    def order(self) -> list[str]:
+        """The whole region in the order in which it is asked: uniform draws, of groups where there are any.
+
+        Every group is met once before one is met again.
+        """
+        if not self._order:
+            names = sorted(self._marked)
+            key = dict(zip(names, hashes(derive(self._seed, "test"), names).tolist(), strict=True))
+            drawn = sorted(names, key=lambda name: (key[name], name))
+            if self.groups:
+                turn: dict[str, int] = {}
+                place: dict[str, tuple[int, int, str]] = {}
+                group_key = self._keys("test groups", {self._group(name) for name in names})
+                for name in drawn:
+                    group = self._group(name)
+                    place[name] = (turn.get(group, 0), group_key[group], name)
+                    turn[group] = turn.get(group, 0) + 1
+                drawn = sorted(names, key=lambda name: place[name])
+            self._order = drawn
+        return [name for name in self._order if not self.ledger.known(name)]
+
+    def next(self, count: int) -> list[str]:
+        """The test items to be asked next."""
+        return [name for name in self.order() if name not in self.asked][:count]
+
+    def left(self) -> int:
+        """How many items of the region have not been asked."""
+        ledger = self.ledger
+        known = (ledger.labels, ledger.open, ledger.skipped, ledger.quarantined)
+        gone = {name for place in known for name in place if name in self._marked}
+        return len(self._marked) - len(gone | (self.asked.keys() & self._marked))
+
+    def open(self) -> list[Question]:
+        """The test questions that wait for an answer."""
+        return [asked for name, asked in self.asked.items() if self._waits(name)]
+
+    def tested(self) -> list[Tested]:
+        """The test items that were answered or skipped, in the order in which they were drawn."""
+        done = [name for name in self.asked if name in self and not self._waits(name)]
+        return [Tested(name, self._standing(name).label) for name in done]
+
+    def group_of(self, identity: str) -> str:
+        """The group of an item; an item without one is its own."""
+        return self._group(identity)
+
+    def _take(self, fact: Fact) -> None:
+        match fact:
+            case Question(kind="test"):
+                self.asked[fact.id] = fact
+            case Question(kind="learn"):
+                self.learning += 1
+            case Answer() if (own := self.asked.get(fact.id)) and own.question == fact.question:
+                self.answers.setdefault(fact.id, []).append(fact)
+            case Group():
+                self.groups[fact.id] = fact.group
+                self._looked = -1
+
+    def _waits(self, name: str) -> bool:
+        said = self.answers.get(name)
+        return name in self and (
+            not said or said[-1].verdict == "retract" or self._standing(name).place == "open"
+        )
+
+    def _standing(self, name: str) -> Standing:
+        """Where a test item stands by the rules for all others, as if it had been asked to learn from it."""
+        blind = [
+            replace(one, verdict="cannot_tell", label=None) if one.assisted else one
+            for one in self.answers.get(name, [])
+        ]
+        return standing([replace(self.asked[name], kind="learn"), *blind], self.ledger.rules)
+
+    def _small(self, ids: list[str]) -> Iterator[str]:
+        """The items whose hash is small enough; of a group all or none, and none where one was labelled."""
+        named = [self._group(name) for name in ids]
+        key = self._keys("region", set(named))
+        for name, group in zip(ids, named, strict=True):
+            if key[group] < self.share * _WHOLE and group not in self._learned:
+                yield name
+
+    def _keys(self, purpose: str, names: set[str]) -> Mapping[str, int]:
+        listed = sorted(names)
+        return dict(zip(listed, hashes(derive(self._seed, purpose), listed).tolist(), strict=True))
+
+    def _group(self, name: str) -> str:
+        return self.groups.get(name, name)
+
+    @property
+    def _seed(self) -> int:
+        """That of the run's first plan: another seed later must not move the region."""
+        return int(self.store.facts(Planned)[0].plan["seed"])
+
+
+def refuse_moved(store: Store, plan: Plan) -> None:
+    """An error if the plan would keep other items for testing than those the run kept so far."""
+    past = store.facts(Planned)
+    before = make(past[-1].plan).kept if past else 0.0
+    if plan.kept in (0.0, before) or not store.facts(Question):
+        return
+    raise InputError(
+        f"testing and region in the plan: {plan.kept:g} of the pool would be kept for testing, and this run "
+        f"began with {before:g}; items that were learned from cannot test: leave it, or begin a new project"
+    )

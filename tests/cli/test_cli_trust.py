@@ -1,0 +1,224 @@
+"""certify, estimate, suspects and finish on a project of one's own, and what they refuse."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import askwise as aw
+from askwise.cli import call
+from askwise.store import open_store
+from askwise.store.facts import Answer, Attempt, Certificate, Group, Question, Round
+
+CLASSES = ["red", "green", "blue"]
+ROWS = 400
+
+
+def write(path, names, rows):
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(names)
+        writer.writerows(rows)
+    return path
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """A project that has asked 80 questions, its labels, and its labels with mistakes."""
+    home = tmp_path_factory.mktemp("trust")
+    rng = np.random.default_rng(0)
+    labels = rng.choice(3, size=ROWS, p=[0.5, 0.3, 0.2])
+    points = np.eye(3)[labels] * 4 + rng.normal(size=(ROWS, 3))
+    names = [CLASSES[label] for label in labels]
+    write(home / "labels.csv", ["id", "label"], [(f"r{n}", name) for n, name in enumerate(names)])
+    rows = [
+        {"key": f"r{n}", "embedding": point, "patient": f"p{n % 60}", "year": str(2020 + n % 2)}
+        for n, point in enumerate(points.round(3).tolist())
+    ]
+    (home / "points.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    made = ["new", home / "own", "--features", home / "points.jsonl", "--id-column", "key"]
+    assert call([*map(str, made), "--classes", ",".join(CLASSES)]) == 0
+    run = ["run", home / "own", "--oracle", home / "labels.csv", "--until", "0.99"]
+    for setting in ("budget=80", "draws=10", "batch=20"):
+        run += ["--set", setting]
+    assert call(list(map(str, run))) == 0
+    return home
+
+
+def facts(home, *kinds, name="own"):
+    store = open_store(home / name / "store.db", access="read")
+    found = store.facts(*kinds)
+    store.close()
+    return found
+
+
+def said(askwise, *words):
+    code, out, err = askwise(*words, "--json")
+    assert code == 0, err
+    return json.loads(out)
+
+
+def test_a_new_project_tests_a_fifth_of_its_questions_and_status_shows_the_band(askwise, home):
+    assert "testing = 0.2\n" in (home / "own" / "plan.toml").read_text()
+    kinds = [fact.kind for fact in facts(home, Question)]
+    assert abs(kinds.count("test") / len(kinds) - 0.2) < 0.03
+    out = askwise("status", home / "own")[1]
+    assert "of them to test" in out
+    assert "quality accuracy between" in out
+    assert "speaks of items drawn like this pool, not of new slides, patients or sources" in out
+    assert "void if test answers influence training" in out
+    (run,) = said(askwise, "status", home / "own")["runs"]
+    assert 0 < run["quality"]["accuracy"]["low"] < run["quality"]["accuracy"]["high"] <= 1
+
+
+def test_certify_writes_labels_with_their_promise_and_keeps_it(askwise, home):
+    found = said(askwise, "certify", home / "own", "--error", "0.1", "--oracle", home / "labels.csv")
+    assert found["certified"]
+    assert "at most 10 % of these" in found["promise"]
+    with Path(found["output"]).open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    with (home / "labels.csv").open(newline="") as file:
+        truth = {row["id"]: row["label"] for row in csv.DictReader(file)}
+    assert len(rows) == found["labels"] > 0
+    assert np.mean([truth[row["id"]] != row["label"] for row in rows]) <= 0.1
+    learned = {fact.id for fact in facts(home, Question) if fact.kind != "check"}
+    assert not learned & {row["id"] for row in rows}
+    assert "certified" in askwise("status", home / "own")[1]
+
+
+def test_attempts_are_counted_and_each_must_be_surer(askwise, home):
+    before = len(facts(home, Attempt))
+    tight = said(askwise, "certify", home / "own", "--error", "0.0001", "--oracle", home / "labels.csv")
+    assert not tight["certified"]
+    assert tight["attempt"] == before + 1
+    again = said(askwise, "certify", home / "own", "--error", "0.1", "--oracle", home / "labels.csv")
+    assert again["attempt"] == before + 2
+    assert [fact.number for fact in facts(home, Attempt)] == list(range(1, before + 3))
+    assert len(facts(home, Certificate)) == before + 2
+
+
+def test_without_an_oracle_certify_says_what_to_check_and_goes_on_later(askwise, home):
+    words = ("certify", home / "own", "--error", "0.12", "--checks", "150")
+    first = said(askwise, *words)
+    assert first["waits_for"]
+    assert said(askwise, *words) == first
+    assert "waits for" in askwise(*words)[1]
+    last = said(askwise, *words, "--oracle", home / "labels.csv")
+    assert last["attempt"] == first["attempt"]
+    assert last["certified"]
+
+
+def test_a_disagreement_is_asked_again_before_it_counts(home):
+    checks = [fact for fact in facts(home, Question) if fact.kind == "check"]
+    label = {fact.question: fact.label for fact in facts(home, Answer)}
+    asked = {}
+    for fact in checks:
+        asked.setdefault(fact.id, []).append(fact.guess != label.get(fact.question))
+    assert any(len(times) > 1 for times in asked.values()) == any(times[0] for times in asked.values())
+
+
+def test_estimate_holds_the_true_share_and_says_what_a_width_takes(askwise, home):
+    found = said(askwise, "estimate", home / "own", "--class", "red", "--width", "0.05")
+    (whole,) = found["shares"]
+    assert whole["estimate"]["low"] <= 0.5 <= whole["estimate"]["high"]
+    assert whole["more"] > 0
+    by = said(askwise, "estimate", home / "own", "--class", "red", "--by", "year")["shares"]
+    assert [one["part"] for one in by] == ["all", "2020", "2021"]
+    assert all(one["estimate"] is not None or "at least 10 answers" in one["why"] for one in by)
+    out = askwise("estimate", home / "own", "--class", "red", "--by", "year")[1]
+    assert "Each interval holds by itself" in out
+
+
+def test_more_answers_make_the_estimate_narrower(askwise, home):
+    def width(*more):
+        (one,) = said(askwise, "estimate", home / "own", "--class", "red", *more)["shares"]
+        return one["estimate"]["high"] - one["estimate"]["low"]
+
+    before = width()
+    assert width("--more", "40", "--oracle", home / "labels.csv") < before
+
+
+def test_suspects_come_with_a_likelier_class(askwise, home):
+    found = said(askwise, "suspects", home / "own", "--count", "3")
+    assert len(found["suspects"]) <= 3
+    assert all(one["label"] != one["likelier"] for one in found["suspects"])
+    assert found["annotators"] == {}  # the same one gave all answers
+
+
+def test_finish_trains_on_all_answers_and_keeps_the_limit_from_before(askwise, home):
+    rounds = len(facts(home, Round))
+    found = said(askwise, "finish", home / "own")
+    model = aw.load(found["output"])
+    kept = model.quality["before_the_final_training"]
+    assert found["answers"] > facts(home, Round)[-1].labels
+    assert (
+        kept["accuracy"]["low"]
+        == said(askwise, "status", home / "own")["runs"][0]["quality"]["accuracy"]["low"]
+    )
+    assert "not of new slides" in kept["promise"]
+    assert len(facts(home, Round)) == rounds  # the run is left as it is
+
+
+def test_a_certificate_is_void_when_the_model_is_trained_again(askwise, home):
+    (run,) = said(askwise, "status", home / "own")["runs"]
+    assert run["certificate"]["void"] == ""
+    more = ("--set", "budget=140", "--set", "draws=10")
+    assert askwise("run", home / "own", "--oracle", home / "labels.csv", *more)[0] == 0
+    (run,) = said(askwise, "status", home / "own")["runs"]
+    assert run["certificate"]["void"] == "the model was trained again since"
+    assert "void: the model was trained again since" in askwise("status", home / "own")[1]
+
+
+def test_with_a_group_column_whole_groups_are_tested(askwise, home):
+    made = ("new", home / "grouped", "--features", home / "points.jsonl", "--id-column", "key")
+    assert askwise(*made, "--classes", ",".join(CLASSES), "--group", "patient")[0] == 0
+    run = (
+        "run",
+        home / "grouped",
+        "--oracle",
+        home / "labels.csv",
+        "--set",
+        "budget=60",
+        "--set",
+        "draws=10",
+    )
+    assert askwise(*run)[0] == 0
+    group = {fact.id: fact.group for fact in facts(home, Group, name="grouped")}
+    asked = {kind: {group[f.id] for f in facts(home, Question, name="grouped") if f.kind == kind}
+             for kind in ("learn", "test")}  # fmt: skip
+    assert len(group) == ROWS
+    assert asked["test"]
+    assert not asked["test"] & asked["learn"]
+    (found,) = said(askwise, "status", home / "grouped")["runs"]
+    assert found["quality"]["accuracy"]["answers"] <= len(asked["test"])
+
+
+REFUSED = {
+    "certify {} --error 0": "error must lie between 0 and 1, both excluded, not 0.0",
+    "certify {} --error 0.05 --confidence 1": "confidence must lie between 0 and 1",
+    "certify {} --error 0.05 --checks 0": "checks must be",
+    "estimate {} --class purple": "purple",
+    "estimate {} --class red --width 2": "--width is the length of an interval",
+    "estimate {} --class red --by colour": "colour",
+    "suspects {}x": "is no project",
+    "finish {}x": "is no project",
+}
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_what_cannot_be_done_is_refused_in_one_line(askwise, home, words):
+    code, _, err = askwise(*words.format(home / "own").split())
+    assert code == 2
+    assert REFUSED[words] in err
+    assert len(err.strip().splitlines()) == 1
+
+
+def test_a_run_without_test_questions_has_nothing_to_estimate_by(askwise, finished):
+    plan = finished.with_name("off.toml")
+    plan.write_text(finished.read_text())
+    assert askwise("run", plan, "--oracle", "simulated")[0] == 0
+    code, _, err = askwise("estimate", plan, "--class", "3")
+    assert code == 2
+    assert "an estimate rests on test questions, and this run has none" in err

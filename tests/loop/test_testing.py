@@ -1,0 +1,317 @@
+"""Test questions: from a region that is never trained on, mixed in, and counted in the budget."""
+
+import numpy as np
+import pytest
+from small_run import CLASSES, IDS, POINTS, TRUTH, learner, ledger, pool
+
+from askwise.errors import InputError
+from askwise.loop.decide import Ask, Counts, Stop, Train, Wait, decide
+from askwise.loop.plan import make
+from askwise.loop.quality import marks
+from askwise.store.facts import CANNOT_TELL, RETRACT, SKIP, Answer, Group, Question, Snapshot
+
+TESTED = {"test": None, "testing": 0.25, "region": 0.5, "budget": 24, "batch": 4}
+_RNG = np.random.default_rng(1)
+MANY = _RNG.integers(0, 3, size=300)
+CLOUD = (np.eye(3)[MANY] @ _RNG.normal(size=(3, 4)) * 3 + _RNG.normal(size=(300, 4))).astype(np.float32)
+NAMES = [f"cloud-{number:03d}" for number in range(300)]
+TOLD = {name: CLASSES[label] for name, label in zip(NAMES, MANY, strict=True)}
+
+
+def cloud(store=None, **changes):
+    return learner(store, **{"pool": pool(CLOUD, NAMES), **TESTED, "budget": 60} | changes)
+
+
+def asked(run, kind):
+    return [fact.id for fact in run.store.facts(Question) if fact.kind == kind]
+
+
+def region(run):
+    return set(run._setting.testing().order())
+
+
+def test_test_questions_come_from_the_region_and_all_others_do_not():
+    with learner(**TESTED) as run:
+        kept = region(run)
+        assert 10 <= len(kept) <= 30
+        run.run(oracle=TRUTH)
+        assert asked(run, "test")
+        assert set(asked(run, "test")) <= kept
+        assert not set(asked(run, "learn")) & kept
+
+
+def test_test_answers_are_never_trained_on_and_count_in_the_budget():
+    with learner(**TESTED) as run:
+        end = run.run(oracle=TRUTH)
+        counts = run.status().counts
+        assert end == Stop("the budget of 24 labels is spent")
+        assert counts.labelled + counts.tested == 24
+        assert run.rounds()[-1].labels == counts.labelled == len(ledger(run).labels)
+        assert all(
+            shot.count == one.labels
+            for shot, one in zip(run.store.facts(Snapshot), run.rounds(), strict=True)
+        )
+        assert not set(ledger(run).labels) & set(asked(run, "test"))
+        assert counts.items == 40
+
+
+def test_a_quarter_of_the_questions_test_if_the_plan_says_so():
+    with cloud() as run:
+        run.run(oracle=TOLD)
+        tests, others = len(asked(run, "test")), len(asked(run, "learn"))
+        assert abs(tests / (tests + others) - 0.25) < 0.03
+
+
+def test_test_questions_look_like_any_other():
+    with cloud() as run:
+        run.tell({q.id: TOLD[q.id] for q in run.ask()})
+        questions = run.ask()
+        kinds = {fact.id: fact.kind for fact in run.store.facts(Question)}
+        assert {kinds[q.id] for q in questions} == {"test", "learn"}
+        assert all(q.score is not None and q.guess in CLASSES for q in questions)
+        assert [q.rank for q in questions] == list(range(len(questions)))
+        assert not any("test" in f"{vars(q)}".replace(q.id, "") for q in questions)
+
+
+def test_test_questions_are_not_always_at_the_same_place():
+    with cloud(batch=8, budget=100) as run:
+        run.run(oracle=TOLD)
+        ranks = {fact.rank for fact in run.store.facts(Question) if fact.kind == "test" and fact.round}
+        assert len(ranks) > 4
+
+
+def test_the_region_depends_on_seed_and_id_alone_and_stays_when_the_seed_of_the_plan_changes(folder):
+    with learner(folder / "one.db", **TESTED) as run:
+        kept = region(run)
+    with learner(folder / "one.db", **TESTED | {"seed": 6}) as run:
+        assert region(run) == kept
+    with learner(pool=pool(POINTS[:40][::-1].copy(), IDS[:40][::-1]), **TESTED) as run:
+        assert region(run) == kept
+    with learner(**TESTED | {"seed": 6}) as run:
+        assert region(run) != kept
+
+
+def test_test_items_are_drawn_uniformly_from_the_region():
+    places = []
+    for seed in range(40):
+        with learner(seed=seed, **TESTED) as run:
+            places += [IDS.index(name) for name in run._setting.testing().next(3)]
+    counts = np.histogram(places, bins=4, range=(0, 40))[0]
+    assert counts.sum() == 120
+    assert counts.min() >= 15  # of 30 expected in each quarter of the pool
+
+
+def test_without_testing_nothing_is_kept_and_a_test_set_turns_it_off():
+    with learner(testing=0.0, test=None) as run:
+        assert not region(run)
+    with learner(testing=0.2) as run:  # it has a test set
+        assert not region(run)
+        run.run(oracle=TRUTH)
+        assert not asked(run, "test")
+
+
+def test_skipped_and_unclear_test_items_are_not_asked_again_and_count_as_skipped():
+    def answer(question):
+        return SKIP if question.id in kept else TRUTH[question.id]
+
+    with learner(**TESTED) as run:
+        kept = region(run)
+        run.run(oracle=answer)
+        found = run.status()
+        assert found.counts.tested == 0
+        assert found.counts.skipped == found.quality.skipped == len(asked(run, "test")) > 0
+        assert len(set(asked(run, "test"))) == len(asked(run, "test"))
+
+
+def test_an_exhausted_rest_ends_the_asking_and_the_region_stays():
+    with learner(**TESTED | {"budget": 1000}) as run:
+        end = run.run(oracle=TRUTH)
+        assert end == Stop("every item is labelled, skipped, quarantined or kept for testing")
+        counts = run.status().counts
+        assert counts.unlabelled == counts.open == 0
+        assert counts.region > 0
+        assert counts.labelled == 40 - len(region(run))
+
+
+def test_an_exhausted_region_leaves_all_questions_to_learning():
+    with learner(**TESTED | {"budget": 1000, "region": 0.3, "testing": 0.5}) as run:
+        assert run.run(oracle=TRUTH) == Stop("every item is labelled, skipped or quarantined")
+        assert run.status().counts.region == 0
+
+
+def test_a_test_answer_can_be_corrected_and_taken_back():
+    with cloud() as run:
+        questions = run.ask()
+        test = next(q.id for q in questions if q.id in region(run))
+        run.tell({test: "red"})
+        assert run.status().counts.tested == 1
+        run.tell({test: "blue"})
+        assert [one.label for one in run._setting.testing().tested()] == [2]
+        run.tell({test: RETRACT})
+        assert run.status().counts.tested == 0
+        assert test in [q.id for q in run.ask()]
+        run.tell({test: CANNOT_TELL})
+        assert test not in [q.id for q in run.ask()]
+
+
+def test_every_answer_to_a_test_item_names_its_question():
+    with cloud() as run:
+        run.run(oracle=TOLD)
+        kind = {fact.question: fact.kind for fact in run.store.facts(Question)}
+        for fact in run.store.facts(Answer):
+            assert (kind[fact.question] == "test") == (fact.id in set(asked(run, "test")))
+
+
+def test_labels_known_beforehand_are_learned_from_and_their_items_leave_the_region():
+    with learner(**TESTED) as run:
+        first = sorted(region(run))[:3]
+        run.tell({name: TRUTH[name] for name in first}, annotator="imported")
+        assert not region(run) & set(first)
+        run.ask()
+        late = run._setting.testing().next(1)[0]
+        with pytest.raises(InputError, match="kept for testing, so it is not learned from"):
+            run.tell({late: TRUTH[late]})
+
+
+def test_what_is_kept_cannot_be_changed_once_questions_were_asked(folder):
+    with learner(folder / "moved.db", **TESTED) as run:
+        run.ask()
+    with pytest.raises(InputError, match=r"began with 0\.5"):
+        learner(folder / "moved.db", **TESTED | {"region": 0.4})
+    with learner(folder / "off.db", test=None) as run:
+        run.ask()
+    with pytest.raises(InputError, match="began with 0; items that were learned from cannot test"):
+        learner(folder / "off.db", **TESTED)
+
+
+def test_groups_are_whole_in_the_region_and_each_is_met_before_one_is_met_again():
+    with cloud() as run:
+        groups = {name: f"slide {place // 10}" for place, name in enumerate(NAMES)}
+        run.store.append([Group(id=name, group=group) for name, group in groups.items()])
+        kept = region(run)
+        slides = {groups[name] for name in kept}
+        assert kept == {name for name in NAMES if groups[name] in slides}
+        assert 5 <= len(slides) <= 25
+        first = [groups[name] for name in run._setting.testing().order()[: len(slides)]]
+        assert set(first) == slides
+        run.run(oracle=TOLD)
+        assert run.status().quality.answers >= 10
+
+
+def test_the_band_holds_the_true_accuracy_and_is_made_from_the_store_alone(folder):
+    with cloud(folder / "band.db") as run:
+        run.run(oracle=TOLD)
+        found = run.status().quality
+        kept = sorted(region(run))
+        truth = np.mean(
+            [
+                CLASSES[guess] == TOLD[name]
+                for name, guess in zip(kept, run.predict(kept).mean.argmax(1), strict=True)
+            ]
+        )
+        assert found.answers == 15
+        assert found.accuracy.low <= truth <= found.accuracy.high
+        assert found.recalls.balanced.low <= found.accuracy.high
+
+
+def test_test_answers_are_scored_again_with_each_new_model():
+    with cloud() as run:
+        run.run(oracle=TOLD)
+        first, *_, last = [one.metrics["testing"]["items"] for one in run.rounds()]
+        both = first.keys() & last.keys()
+        assert both
+        assert {name: first[name][1] for name in both} != {name: last[name][1] for name in both}
+        assert set(asked(run, "test")) <= last.keys()
+
+
+def test_a_stop_rule_acts_on_the_stricter_lower_limit():
+    with cloud(until=0.6, budget=300) as run:
+        end = run.run(oracle=TOLD)
+        assert isinstance(end, Stop)
+        assert "lower limit" in end.reason
+        assert "60 % was wanted" in end.reason
+        found = run._setting
+        strict = marks(found.testing(), found.rounds).band(stopping=True)
+        assert 0.6 <= strict.low < marks(found.testing(), found.rounds).band().low
+        assert run.status().next.startswith("stop: the accuracy's lower limit")
+
+
+def test_stable_predictions_end_a_run():
+    with cloud(stable=0.9, budget=300) as run:
+        end = run.run(oracle=TOLD)
+        assert "predictions are stable" in end.reason
+        changed = [one.metrics["testing"]["changed"] for one in run.rounds()]
+        assert changed[0] is None  # the first model has none before it
+        assert len(changed) >= 4
+        assert max(changed[-3:]) < 0.9
+
+
+def test_stop_rules_need_test_questions():
+    with pytest.raises(InputError, match=r"until in the plan needs test questions; add testing = 0\.2"):
+        make({"classes": 2, "until": 0.9})
+
+
+SPENT = Stop("the budget of 20 labels is spent")
+REST = Stop("every item is labelled, skipped, quarantined or kept for testing")
+BEGUN = {"unlabelled": 62, "region": 28, "asked": 10, "asked_to_test": 2}
+ANSWERED = BEGUN | {"labelled": 8, "tested": 2}
+LATE = {"unlabelled": 9, "region": 9, "rounds": 1}
+DECISIONS = {
+    "tests come on top of the initial items": ({"unlabelled": 70, "region": 30}, Ask(8, 2)),
+    "open test questions are waited for": (BEGUN | {"open": 10}, Wait(10)),
+    "test answers alone are nothing new to learn": (ANSWERED | {"rounds": 1}, Ask(4, 1)),
+    "answers to learn from are": (ANSWERED | {"unseen": 8}, Train()),
+    "an exhausted region leaves all to learning": (ANSWERED | {"rounds": 1, "region": 0}, Ask(5)),
+    "the last question may be a test": (
+        LATE | {"labelled": 17, "tested": 2, "asked": 19, "asked_to_test": 2},
+        Ask(0, 1),
+    ),
+    "test answers count in the budget": (LATE | {"labelled": 16, "tested": 4, "asked": 20}, SPENT),
+    "an exhausted rest ends the asking": (LATE | {"unlabelled": 0, "labelled": 4}, REST),
+    "a stop rule ends the asking": (LATE | {"labelled": 4, "enough": "it is good"}, Stop("it is good")),
+    "but not while questions are open": (LATE | {"labelled": 4, "open": 1, "enough": "it is good"}, Wait(1)),
+}
+
+
+@pytest.mark.parametrize("case", DECISIONS)
+def test_the_decision_with_test_questions(case):
+    plan = make({"classes": 2, "batch": 5, "budget": 20, "initial": 8, "testing": 0.2})
+    counts, action = DECISIONS[case]
+    assert decide(plan, Counts(**counts)) == action
+
+
+def test_five_questions_of_one_hold_one_test():
+    plan = make({"classes": 2, "batch": 1, "budget": 100, "initial": 1, "testing": 0.2})
+    counts, kinds = Counts(unlabelled=70, region=30, labelled=1, rounds=1), ""
+    for place in range(20):
+        action = decide(plan, counts)
+        kinds += "t" if action.tests else "l"
+        counts = Counts(
+            unlabelled=70, region=30, labelled=1, rounds=1, asked=place + 1, asked_to_test=kinds.count("t")
+        )
+    assert kinds == "lllltlllltlllltllllt"
+
+
+def test_an_answer_given_with_the_models_guess_in_view_is_none():
+    with cloud() as run:
+        test = next(fact for q in run.ask() for fact in run.store.facts(Question) if fact.kind == "test")
+        seen = Answer(
+            id=test.id,
+            key="k",
+            verdict="label",
+            label=1,
+            question=test.question,
+            annotator="a",
+            assisted=True,
+        )
+        run.store.answer([seen])
+        assert [(one.id, one.label) for one in run._setting.testing().tested()] == [(test.id, None)]
+
+
+def test_a_test_item_that_wants_two_answers_waits_for_both():
+    with cloud(needed=2, policy="majority") as run:
+        test = next(fact.id for q in run.ask() for fact in run.store.facts(Question) if fact.kind == "test")
+        run.tell({test: "red"}, annotator="a")
+        assert not run._setting.testing().tested()
+        run.tell({test: "red"}, annotator="b")
+        assert [one.label for one in run._setting.testing().tested()] == [0]
