@@ -25,6 +25,7 @@ import elbo
 import exam
 import honest
 import mnist
+import papers
 import placements
 import pruning
 import uci
@@ -49,6 +50,7 @@ EXPERIMENTS = [
     elbo.EXPERIMENT,
     pruning.EXPERIMENT,
     mnist.EXPERIMENT,
+    *papers.EXPERIMENTS,
 ]
 
 if __name__ == "__main__":

@@ -300,6 +300,8 @@ PAPER = Paper(
     "arXiv:1906.02506.",
     tables=tables,
     claims=claims,
+    needs=("cifar10",),
+    quick_needs=("cifar10",),
     priority=[
         *((tagged(items, name, quick=False).name, range(5)) for items in DATA for name in METHODS),
         *((photos(name, quick=False).name, range(3)) for name in METHODS),

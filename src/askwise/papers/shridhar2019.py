@@ -271,6 +271,8 @@ PAPER = Paper(
     "Variational Inference. 2019, arXiv:1901.02731.",
     tables=tables,
     claims=claims,
+    needs=("mnist", "cifar10"),
+    quick_needs=("mnist", "cifar10"),
     priority=[
         (entry(items, "LeNet-5", kind, quick=False).name, range(2)) for items in DATA for kind in KINDS
     ],
