@@ -26,6 +26,7 @@ import exam
 import honest
 import mnist
 import own_data
+import papers
 import placements
 import pruning
 import tasks
@@ -53,6 +54,7 @@ EXPERIMENTS = [
     elbo.EXPERIMENT,
     pruning.EXPERIMENT,
     mnist.EXPERIMENT,
+    *papers.EXPERIMENTS,
 ]
 
 if __name__ == "__main__":

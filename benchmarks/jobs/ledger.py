@@ -54,13 +54,19 @@ class Ledger:
             journal.append(self.path, row.written())
 
     def keep_current(self) -> int:
-        """How many rows of other protocols were taken out of the file."""
+        """How many rows of other protocols were taken out of the file.
+
+        A file of several experiments keeps the rows of jobs that are not this one's.
+        """
         with _locked(self._place("journal.lock"), wait=True):
-            before, rows = journal.read(self.path), self.rows()
+            before, rows = journal.read(self.path), [row.written() for row in self.rows()]
+            if self.experiment.file:
+                own = [dict(key) for key in self.experiment.jobs]
+                rows += [row for row in before if row.get("key") not in own]
             new = self.path.with_suffix(".new")
             new.unlink(missing_ok=True)
             for row in rows:
-                journal.append(new, row.written())
+                journal.append(new, row)
             if rows:
                 new.replace(self.path)
         return len(before) - len(rows) if rows else 0

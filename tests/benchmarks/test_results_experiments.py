@@ -25,7 +25,7 @@ from askwise.compare.exam.grades import grade
 from askwise.demo import PROTOCOL, Protocol
 from askwise.seeding import generator
 
-BY_NAME = {experiment.name: experiment for experiment in results.EXPERIMENTS}
+BY_NAME = {experiment.name: experiment for experiment in results.EXPERIMENTS if not experiment.file}
 
 
 def invented(experiment: Experiment, jobs: list[Key]) -> list[Row]:

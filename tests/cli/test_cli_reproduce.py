@@ -1,13 +1,9 @@
 import json
-import sys
-from pathlib import Path
 
 import pytest
+import toy_paper
 
 from askwise import papers
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "papers"))
-import toy_paper
 
 
 @pytest.fixture(autouse=True)

@@ -490,6 +490,8 @@ PAPER = Paper(
     "2016.",
     tables=tables,
     claims=claims,
+    needs=("mnist", "cifar10"),
+    quick_needs=("mnist", "cifar10"),
     priority=[
         *((uci_entry(name, quick=False).name, range(5)) for name in _UCI),
         *((lenet_entry(where, "a quarter", quick=False).name, range(3)) for where in _KEPT),

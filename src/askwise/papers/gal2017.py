@@ -317,5 +317,6 @@ PAPER = Paper(
     "arXiv:1703.02910.",
     tables=tables,
     claims=claims,
+    needs=("mnist",),
     priority=_priority(),
 )

@@ -181,6 +181,7 @@ PAPER = Paper(
     "Bayesian Active Learning. NeurIPS 2019, arXiv:1906.08158.",
     tables=tables,
     claims=claims,
+    needs=("mnist",),
     priority=[
         *((entry("MNIST", method, 10, quick=False).name, range(3)) for method in METHODS),
         *((entry("repeated MNIST", method, 10, quick=False).name, range(3)) for method in METHODS),

@@ -125,6 +125,10 @@ class Paper:
     claims: Callable[[bool], Sequence[Claim]]
     quick_seeds: Sequence[int] = (0, 1)
     full_seeds: Sequence[int] = (0, 1, 2)
+    needs: Sequence[str] = ()
+    """Data sets without which nothing can be run in full."""
+    quick_needs: Sequence[str] = ()
+    """Data sets without which nothing can be run quickly."""
     priority: Sequence[tuple[str, Sequence[int]]] = ()
     """Entries by name and their seeds that `make results` does in full, in this order."""
 

@@ -243,6 +243,7 @@ PAPER = Paper(
     "in Deep Bayesian Active Learning. 2018, arXiv:1811.12535.",
     tables=tables,
     claims=claims,
+    needs=("mnist",),
     priority=[
         (entry(placement, name, quick=False).name, range(first, first + 1))
         for first in range(3)
