@@ -9,6 +9,7 @@ import digits_protocol
 import exam
 import honest
 import mnist
+import own_data
 import placements
 import pruning
 import pytest
@@ -79,6 +80,8 @@ def _values(name: str, key: Key) -> dict[str, Any]:
     if name == "tasks":
         curve = {kind: [0.3, 0.4 + noise()] for kind in tasks.KEPT[str(key["data"])]}
         return {"labels": [20, 40], **curve, "iou": [0.5] * 10 + [None]}
+    if name == "own_data":
+        return {"labels": [20, 50, 150], **{kind: [0.3, 0.4, 0.5 + noise()] for kind in own_data.MEASURES}}
     part = pruning.SPARSITIES if key["part"] == "weights" else pruning.FRACTIONS
     sizes = {"parameters": 5, "parameters_whole": 10, "flops": 1, "flops_whole": 4}
     quality = {"accuracy": 0.5 + noise(), "nll": 1.0, "tuned_accuracy": 0.9 + noise()}
@@ -139,7 +142,7 @@ def experiment(request: pytest.FixtureRequest) -> Experiment:
 def test_the_order_of_priority() -> None:
     assert list(BY_NAME) == [
         "default_bbb", "default_training", "digits_protocol", "digits", "exam", "compare_digits",
-        "compare_mnist", "placements", "uci", "tasks", "honest", "elbo", "pruning", "mnist",
+        "compare_mnist", "placements", "uci", "tasks", "own_data", "honest", "elbo", "pruning", "mnist",
     ]  # fmt: skip
 
 

@@ -62,6 +62,7 @@ EVERY = {
     "linear": Small(rows(12), (7,), {"features": 12, "classes": 7}),
     "mlp": Small(rows(12), (7,), {"features": 12, "classes": 7, "dropout": 0.1}),
     "nin": Small(images(3, 8, 8), (7,), {"size": 8, "classes": 7}),
+    "on_axes": Small(rows(12), (7,), {"features": 12, "classes": 7, "axes": 5}),
     "segnet_basic": Small(images(3, 18, 22), (7, 18, 22), {"classes": 7, "width": 4}),
     "text_head": Small(rows(12), (7,), {"features": 12, "classes": 7, "hidden": 8}),
     "tiny_encoder": Small(tokens, (6,), {"vocabulary": 20, "width": 6}),

@@ -12,7 +12,7 @@ def encode(
     name: Annotated[Path, typer.Argument(help="The project.", metavar="NAME")],
     json: AsJson = False,
 ) -> None:
-    """Encode the items of a project, while it may be labelled elsewhere.
+    """Compute the features of a project's items ahead of need.
 
     It goes in the order of hashes, so that whatever is done is a random sample; stopped, it goes on
     where it was.

@@ -18,7 +18,7 @@ def encoders(
     ] = True,
     json: AsJson = False,
 ) -> None:
-    """List encoders: size, licence, speed, how to install them; or which suits a project.
+    """List encoders with size, licence and speed, or compare them.
 
     From 50 labels on those that are installed are compared by the project's own labels: each time
     a fifth of them is left out, and told by the rest.

@@ -32,7 +32,7 @@ def export(
     ] = None,
     json: AsJson = False,
 ) -> None:
-    """Write the labels or the model of a project into files that other tools read."""
+    """Write the labels or the model of a project into files."""
     from askwise.cli.stores import opened_project
     from askwise.errors import InputError
 

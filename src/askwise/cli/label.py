@@ -20,7 +20,7 @@ def label(
     ] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the link only.")] = False,
 ) -> None:
-    """Open the page: a person answers, and the model learns meanwhile.
+    """Open the page where a person answers and the model learns.
 
     It runs on this machine alone and needs no network. Stop it with Ctrl+C.
     """

@@ -13,7 +13,7 @@ def rename(
     old: Annotated[str, typer.Argument(help="The class as it is called now.", metavar="OLD")],
     new: Annotated[str, typer.Argument(help="What to call it.", metavar="NEW")],
 ) -> None:
-    """Give a class another name; its labels stay, and nothing is asked again."""
+    """Give a class another name; its labels stay."""
     from askwise.project import open_project
     from askwise.project.mend import rename as renamed
 

@@ -27,7 +27,7 @@ def predict(
     ] = 0.1,
     json: AsJson = False,
 ) -> None:
-    """Predict the class of items, with its probability and uncertainty.
+    """Predict new items, with probabilities and uncertainty.
 
     Run again on a folder that has grown, it encodes only what is new.
     """

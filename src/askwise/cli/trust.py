@@ -31,7 +31,7 @@ def certify(
     data: DataDir = None,
     json: AsJson = False,
 ) -> None:
-    """Label what is left at a promised error, or say that this cannot be promised.
+    """Label what is left at a promised error, if it can be promised.
 
     Run again with the same options it goes on with the same attempt. Every further attempt must be surer.
     """
@@ -84,7 +84,7 @@ def estimate(
     data: DataDir = None,
     json: AsJson = False,
 ) -> None:
-    """Estimate the share of a class in the pool, with an interval that keeps its promise.
+    """Estimate the share of a class in the pool, with an interval.
 
     It rests on the test answers, which are uniform draws, and is sharpened by the model's predictions.
     """
@@ -161,7 +161,7 @@ def finish(
     data: DataDir = None,
     json: AsJson = False,
 ) -> None:
-    """Train the last model, on all answers, and keep it with the accuracy's limit from before.
+    """Train the last model on all answers, and save it.
 
     The run itself is left as it is, and can go on.
     """

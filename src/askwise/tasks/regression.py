@@ -90,6 +90,11 @@ def _in_units(
 
     def predictive(outputs: Tensor) -> Moments:
         mean, log_variance = inner.predictive(outputs).unbind(dim=-1)
+        if mean.shape[-1] != len(centre):
+            raise InputError(
+                f"the network gives {mean.shape[-1]} numbers and has learned {len(centre)}; "
+                "for outputs of any size use regression(standardise=False)"
+            )
         own = [part.to(mean) for part in (scale, centre, 2 * logs)]
         return torch.stack([mean * own[0] + own[1], log_variance + own[2]], dim=-1)
 
