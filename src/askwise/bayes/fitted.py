@@ -56,8 +56,15 @@ class Fitted:
             raise InputError(f"the task {self.task.name!r} has no classes, so it takes no temperature")
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the programs, which another process makes for itself."""
-        return {name: value for name, value in vars(self).items() if name != "shown"} | {"programs": {}}
+        """All but the programs, which another process makes for itself; the task by its name and options."""
+        kept = {name: value for name, value in vars(self).items() if name != "shown"}
+        task = {"name": self.task.name, **self.task.options} if self.task.name in TASKS else self.task
+        return {**kept, "programs": {}, "task": task}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """What `__getstate__` gave."""
+        task = state["task"]
+        self.__dict__.update(state, task=task if isinstance(task, Task) else named(task))
 
     @classmethod
     def of(
