@@ -68,10 +68,12 @@ class Keep:
 
     def __init__(self, proof: str) -> None:
         self._proof = proof
+        self._of = 0
         self._done = {one["test"] for one in kept() if one["proof"] == proof and one["passed"]}
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        self._of = len(items)
         rest = [item for item in items if item.nodeid not in self._done]
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid in self._done])
         items[:] = rest
@@ -81,6 +83,7 @@ class Keep:
             one = {
                 "proof": self._proof,
                 "test": report.nodeid,
+                "of": self._of,
                 "commit": commit(),
                 "date": date.today().isoformat(),
                 "seconds": round(report.duration, 1),
@@ -195,10 +198,10 @@ def page(speeds: dict[str, Any]) -> str:
         "adds a line; stopped anywhere, it goes on. A control must fail; it is a test beside the proof, run by "
         "`make test`. Seeds are the numbers in the names of the tests.",
         "",
-        "| proof | counted | went wrong | control | tests | seconds | commit | command |",
+        "| proof | counted | went wrong | control | tests run | seconds | commit | command |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    for name, (what, tests, control) in PROOFS.items():
+    for name, (what, files, control) in PROOFS.items():
         found = [one for one in kept() if one["proof"] == name]
         counts: Counter[str] = Counter()
         for one in found:
@@ -208,8 +211,9 @@ def page(speeds: dict[str, Any]) -> str:
         wrong = "; ".join(one["test"] for one in failed) if failed else "nothing" if found else ""
         commits = ", ".join(sorted({one["commit"][:9] for one in found}))
         seconds = sum(one["seconds"] for one in found)
-        command = f"`pytest -m slow {shlex.join(tests)}`"
-        row = [what, said, wrong, control, str(len(found)), f"{seconds:,.0f}", commits, command]
+        command = f"`pytest -m slow {shlex.join(files)}`"
+        tests = f"{len(found)} of {found[-1]['of']}" if found else ""
+        row = [what, said, wrong, control, tests, f"{seconds:,.0f}", commits, command]
         lines.append(f"| {' | '.join(row)} |")
     if speeds:
         lines += ["", "## A large store", "", f"{speeds['sizes']}, without fsyncs ({speeds['machine']}).", ""]
