@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 from tiny_plan import write_plan
 
@@ -74,3 +75,32 @@ def test_a_server_that_is_not_there_is_one_line(askwise, tmp_path):
         code, _, err = askwise(command, f"postgresql://nobody:secret@/run?host={tmp_path}")
         assert (code, len(err.splitlines())) == (2, 1)
         assert "secret" not in err
+
+
+def test_a_project_whose_plan_names_an_address_is_corrected_exported_and_predicted_by(
+    askwise, address, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    rows = np.random.default_rng(0).normal(0, 1, (12, 2)) + np.repeat([[3], [-3]], 6, axis=0)
+    np.save("x.npy", rows.astype(np.float32))
+    (tmp_path / "labels.csv").write_text("row,label\n" + "\n".join(f"{n},{'ab'[n // 6]}" for n in range(12)))
+    assert askwise("new", "signs", "--features", "x.npy", "--classes", "a,b")[0] == 0
+    (tmp_path / "signs" / "store.db").unlink()
+    plan = tmp_path / "signs" / "plan.toml"
+    plan.write_text(f'store = "{address}"\n' + plan.read_text())
+    assert askwise("run", "signs", "--oracle", "labels.csv")[0] == 0
+    assert askwise("rename", "signs", "a", "above")[0] == 0
+
+    def labels() -> dict[str, str]:
+        assert askwise("export", "signs", "--labels", "--output", "out.jsonl")[0] == 0
+        found = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+        return {row["id"]: row["label"] for row in found}
+
+    before = labels()
+    assert sorted(before.values()) == ["above"] * 6 + ["b"] * 6
+    wrong = next(name for name, label in before.items() if label == "above")
+    assert askwise("correct", "signs", wrong, "b", "--annotator", "ann")[0] == 0
+    assert labels() == before | {wrong: "b"}
+    assert askwise("run", "signs")[0] == 0
+    assert askwise("predict", "signs")[0] == 0
+    assert not (tmp_path / "signs" / "store.db").exists()

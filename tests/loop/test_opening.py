@@ -27,6 +27,27 @@ def test_a_pool_grows_while_it_runs_and_missing_items_are_quarantined_until_they
         assert run.status().counts.items == 40
 
 
+def test_a_run_that_is_opened_again_reads_neither_the_ids_nor_the_history(folder, monkeypatch):
+    with learner(folder / "run.db") as run:
+        run.tell({one.id: TRUTH[one.id] for one in run.ask()})
+        questions = run.ask()
+    listed = []
+    monkeypatch.setattr(SqlStore, "ids", lambda _: listed.append(1) or iter(()))
+    with learner(folder / "run.db") as run:
+        assert run.status().counts.labelled == 4
+        assert [one.labels for one in run.rounds()] == [4]
+        assert (listed, run._setting.ledger.folded) == ([], False)
+        assert run.ask() == questions
+        assert run._setting.ledger.folded
+    monkeypatch.undo()
+    grown = []
+    ids = SqlStore.ids
+    monkeypatch.setattr(SqlStore, "ids", lambda store: grown.append(1) or ids(store))
+    with learner(folder / "run.db", pool=pool(POINTS[:39], IDS[:39])) as run:  # control
+        assert grown
+        assert set(ledger(run).quarantined) == {IDS[39]}
+
+
 def test_a_pool_that_grew_behind_the_learners_back_is_taken_in():
     items = pool(POINTS[:6], IDS[:6])
     run = learner(pool=items)

@@ -2,19 +2,24 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+from descendants import descendants, gone
 from tiny_plan import write_plan
 
-from askwise.engine import threads
+from askwise.engine import Local, threads
 from askwise.runs.many import run_all
 from askwise.runs.material import material, read_plan
 from askwise.runs.one import Ended, Run
 from askwise.store import open_store
 from askwise.store.facts import Question, Round, Segment
+from askwise.store.lock import trainer
+from askwise.store.sql import SqlStore
 
 
 def facts(path):
@@ -52,6 +57,32 @@ def test_the_segment_says_with_how_many_threads_scores_were_computed(askwise, tm
     assert first.conditions["score_threads"] == 1
     code, _, err = askwise("run", plan, "--set", "engine_options.threads=2", "--exact")
     assert (code, "score_threads (was 1, is 2)" in err) == (2, True)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # the child starts no thread of its own
+def test_runs_that_are_killed_together_leave_nobody_who_holds_their_stores(tmp_path):
+    plan = write_plan(tmp_path)
+    whole = read_plan(plan, overrides=["training.epochs=100000"])
+    stores = [tmp_path / f"{seed}.db" for seed in range(2)]
+    runs = [Run(whole, material(whole), store) for store in stores]
+    child = os.fork()
+    if child == 0:
+        try:
+            run_all(runs, Local(2), source="simulated")
+        finally:
+            os._exit(1)
+    try:
+        while not all(trainer(store) for store in stores):  # both are at work
+            assert os.waitpid(child, os.WNOHANG) == (0, 0)
+            time.sleep(0.05)
+        workers = descendants(child)
+        assert len(workers) >= 2
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    assert gone(workers)
+    for store in stores:
+        SqlStore(store).close()
 
 
 def test_an_error_in_one_run_is_told_as_it_is(askwise, tmp_path):

@@ -1,9 +1,11 @@
 """A project: one folder with plan, store, features and exports, all of them plain files."""
 
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
 from askwise.errors import InputError
+from askwise.store import Place, place
 
 PLAN, STORE, EXPORTS = "plan.toml", "store.db", "exports"
 
@@ -28,6 +30,12 @@ class Project:
     def store(self) -> Path:
         """Every item, question and answer; features and models lie beside it."""
         return self.folder / STORE
+
+    @property
+    def place(self) -> Place:
+        """Where its facts are: at the address that its plan names, or in its folder."""
+        noted = tomllib.loads(self.plan.read_text(encoding="utf-8")).get("store")
+        return place(noted) if noted else self.store
 
     @property
     def exports(self) -> Path:

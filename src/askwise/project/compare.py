@@ -59,7 +59,7 @@ def compare_encoders(project: Project) -> list[Compared]:
     on the whole pool, for every encoder alike.
     """
     plan = read_plan(project.plan)
-    store = open_store(project.store, access="read")
+    store = open_store(project.place, access="read")
     try:
         ledger = Ledger(store).refresh()
         told = {name: class_number(label) for name, label in list(ledger.labels.items())[:MOST]}

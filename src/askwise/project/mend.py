@@ -45,7 +45,7 @@ def rename(project: Project, old: str, new: str) -> None:
     place = position(old, plan.classes, what="the class to rename")
     renamed = names([*plan.classes[:place], new, *plan.classes[place + 1 :]])
     text = _with_classes(project.plan, renamed)
-    store = open_store(project.store, access="answer")
+    store = open_store(project.place, access="answer")
     try:
         if stored_classes(store) != renamed:
             past = store.facts(Planned)[-1].plan
@@ -62,7 +62,7 @@ def correct(project: Project, told: Mapping[str, str], *, annotator: str = "") -
     Items are named by id, row or file. The model learns it in the next round; the history keeps both.
     """
     known = material(read_plan(project.plan), folder=project.folder)
-    store = open_store(project.store, access="answer")
+    store = open_store(project.place, access="answer")
     try:
         plan = make(store.facts(Planned)[-1].plan)
         held = frozenset({*plan.validation.ids, *plan.test.ids})

@@ -48,7 +48,7 @@ class Desk:
         known = material(self.plan, folder=project.folder)
         self.pool, self.encoder = known.pool, known.encoder
         self.media = Media(self.pool, self.plan)
-        self.store = open_store(project.store, access="answer")
+        self.store = open_store(project.place, access="answer")
         self.ledger = Ledger(self.store)
         self._lock = RLock()
         self._ids: dict[str, str] = {}

@@ -21,7 +21,7 @@ def encode(folder: Path, line: Line) -> None:
     network = whole_network(plan, known, folder=project.folder)
     head = head_of(network, known.pool.like(), plan)
     if head is not None:
-        store = open_store(project.store, access="read")
+        store = open_store(project.place, access="read")
         for step in encode_ahead(feature_pool(head, known.pool, store), seed=plan.seed):
             line.tell("encoding", done=step.encoded, of=step.total, bad=step.quarantined)
             if line.over.is_set():

@@ -24,7 +24,7 @@ def train(folder: Path, line: Line) -> None:
     project = open_project(folder)
     plan = read_plan(project.plan)
     known = material(plan, folder=project.folder)
-    with learner(plan, known, store=project.store, folder=project.folder) as ours:
+    with learner(plan, known, store=project.place, folder=project.folder) as ours:
         live = ours.live()
         _tell_round(line, ours.rounds()[-1:])
         _tell_guesses(line, live.guesses(question.id for question in live.open()))
