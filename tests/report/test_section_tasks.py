@@ -1,11 +1,10 @@
 """The report of runs with tags, numbers and masks: what it shows, and that it is one page without errors."""
 
-import sys
-from pathlib import Path
-
 import pytest
 import torch
+from task_runs import IDS, LABELS, TRUTH, items, learner
 
+from askwise import nets
 from askwise.errors import InputError
 from askwise.pool import arrays
 from askwise.report.assemble import assemble
@@ -14,11 +13,6 @@ from askwise.report.past import past
 from askwise.report.pictures import heat, overlaid, painted
 from askwise.report.summary import of_run
 from askwise.store import open_store
-
-sys.path.append(str(Path(__file__).parent.parent / "loop"))
-from task_runs import IDS, TRUTH, items, learner
-
-from askwise import nets
 
 
 def known(task):
@@ -81,8 +75,6 @@ def test_runs_of_two_tasks_are_not_drawn_together():
 
 
 def test_masks_have_overlap_and_pictures(tmp_path):
-    from task_runs import LABELS
-
     pictures = torch.rand(60, 3, 16, 16, generator=torch.Generator().manual_seed(1))
     masks = (pictures[:, 0] > 0.5).byte()
     truth = dict(zip(IDS, masks, strict=False))

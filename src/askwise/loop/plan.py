@@ -181,6 +181,9 @@ class Plan(_Record):
     encoder: str | None = Field(
         None, description="a frozen encoder by name, folder or module:attribute; the network is its head"
     )
+    thaw: int = Field(
+        0, ge=0, description="epochs for which the encoder learns in every round before it is frozen"
+    )
     labels: str | None = Field(
         None, description='labels known of the data: a file of them, or "folders" for one folder per class'
     )
