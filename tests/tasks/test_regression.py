@@ -204,5 +204,5 @@ def test_constant_targets_and_a_single_one_are_learned_too() -> None:
     "options", [{"centre": [0.0]}, {"centre": [0.0], "scale": [0.0]}, {"centre": [math.nan], "scale": [1.0]}]
 )
 def test_units_that_make_no_sense_are_refused(options) -> None:
-    with pytest.raises(InputError, match="scale|centre"):
+    with pytest.raises(InputError, match=r"scale|centre"):
         regression(**options)

@@ -123,7 +123,7 @@ def save(
     title: str = "",
     baseline: str = "random",
     theirs: Sequence[Curve] = (),
-    measure: str = "test accuracy",
+    measure: str = "",
 ) -> Path:
     """The path, where the picture now is: PNG, SVG or PDF by its ending."""
     target = target_of(path)
