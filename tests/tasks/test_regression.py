@@ -132,7 +132,9 @@ def line(scale: float = 1000.0, centre: float = 50_000.0) -> tuple[torch.Tensor,
 
 
 def learned(task, data=None, **options):
-    network = aw.nets.homoscedastic(nn.Sequential(nn.Linear(1, 1)))
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        network = aw.nets.homoscedastic(nn.Sequential(nn.Linear(1, 1)))
     how = aw.Training(epochs=60, lr=0.05, batch_size=20)
     return aw.fit(network, data or line(), posterior=aw.point(), task=task, training=how, **options)
 
