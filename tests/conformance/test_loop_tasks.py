@@ -2,15 +2,17 @@
 
 import os
 import signal
+from functools import partial
 
 import numpy as np
 import pytest
 import torch
+from run_outcome import in_child, outcome
 from task_runs import IDS, LABELS, TASKS, TRUTH, items, learner
 
 from askwise.loop.decide import Stop
 from askwise.pool import arrays
-from askwise.store.facts import CANNOT_TELL, SKIP, Answer, Asked, Question, Round, Snapshot
+from askwise.store.facts import CANNOT_TELL, SKIP, Question
 from askwise.store.ledger import Ledger
 from askwise.store.sql import SqlStore
 
@@ -23,43 +25,21 @@ def task(request):
     return request.param
 
 
-def outcome(path):
-    """Everything of a run that must be the same to the bit."""
-    store = SqlStore(path, access="read")
-    found = {
-        "picks": [(q.id, q.round, q.rank, q.score, q.guess) for q in store.facts(Question)],
-        "answers": [(a.id, a.verdict, a.label) for a in store.facts(Answer)],
-        "weights": [(r.number, r.labels, r.weights, r.metrics) for r in store.facts(Round)],
-        "scores": [(a.round, a.scored, a.scores) for a in store.facts(Asked)],
-        "snapshots": sorted({(s.round, s.count, s.sha256) for s in store.facts(Snapshot)}),
-    }
-    store.close()
-    return found
-
-
 def complete(task, path, on_write=None):
     with learner(task, SqlStore(path, on_write=on_write), budget=7) as run:
         run.run(oracle=lambda question: TRUTH[task][question.id])
 
 
-def killed_at(task, path, number):
-    """The exit code of a run in a forked process that kills itself at its `number`-th write."""
-    child = os.fork()
-    if child == 0:
-        left = [number]
+def killer(number):
+    """A hook that kills its process at the `number`-th write."""
+    left = [number]
 
-        def on_write(_):
-            if left[0] == 0:
-                os.kill(os.getpid(), signal.SIGKILL)
-            left[0] -= 1
+    def on_write(_):
+        if left[0] == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        left[0] -= 1
 
-        code = 1
-        try:
-            complete(task, path, on_write)
-            code = 0
-        finally:
-            os._exit(code)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return on_write
 
 
 def kill_at(task, folder, stride):
@@ -69,7 +49,7 @@ def kill_at(task, folder, stride):
     last = {point: place for place, point in enumerate(points[: len(points) * 2 // 3])}
     for number in sorted(last.values())[::stride]:
         path = folder / f"{number}.db"
-        assert killed_at(task, path, number) == -signal.SIGKILL
+        assert in_child(partial(complete, task, path, killer(number))) == -signal.SIGKILL
         complete(task, path)
         assert outcome(path) == expected, f"killed {points[number]} (point {number})"
     return len(last)

@@ -290,6 +290,8 @@ class Plan(_Record):
             serves("acquisition", self.acquire, self.kind, ACQUISITIONS[self.acquire], ACQUISITIONS)
         for name in filter(None, (self.select, self.initial_select)):
             serves("selection", name, self.kind, SELECTIONS[name], SELECTIONS)
+        if self.thaw and self.encoder is None:
+            raise InputError("thaw lets an encoder learn, and the plan names none; add encoder = ...")
         if self.kind == "regression" and self.calibrate:
             raise InputError("calibrate tempers probabilities, and regression has none; leave it out")
         if self.kind != "classification" and self.initial.per_class is not None:

@@ -26,34 +26,30 @@ def confusion(content: Content) -> Html:
 
 def recall(content: Content) -> Html:
     """How much of each class is found."""
-    known = [share for share in content.recall if share is not None]
-    if not known:
-        return Html("")
-    mean = sum(known) / len(known)
-    rows = [
-        (label, share or 0, "none in the test" if share is None else wording.percent(share))
-        for label, share in zip(content.classes, content.recall, strict=True)
-    ]
-    line = f"the line marks the mean, {wording.percent(mean)}"
-    lead = f"The share of each class's test items that the model tells right (recall); {line}."
-    return section("recall", "Found of each class", _bars(rows, line=mean), lead=lead)
+    lead = "The share of each class's test items that the model tells right (recall)"
+    return _shares("recall", "Found of each class", lead, content.classes, content.recall)
 
 
 def overlap(content: Content) -> Html:
     """How far the masks of each class lie over the true ones."""
-    known = [share for share in content.overlap if share is not None]
+    lead = "Pixels of each class that are true and guessed, by those that are either (intersection by union)"
+    return _shares("overlap", "Overlap of each class", lead, content.classes, content.overlap)
+
+
+def _shares(
+    anchor: str, title: str, lead: str, classes: Sequence[str], shares: Sequence[Number | None]
+) -> Html:
+    """A section with one share for each class; None where the test has none of it."""
+    known = [share for share in shares if share is not None]
     if not known:
         return Html("")
     mean = sum(known) / len(known)
     rows = [
         (label, share or 0, "none in the test" if share is None else wording.percent(share))
-        for label, share in zip(content.classes, content.overlap, strict=True)
+        for label, share in zip(classes, shares, strict=True)
     ]
-    lead = (
-        "Pixels of each class that are both true and guessed, by those that are either (intersection by "
-        f"union); the line marks the mean, {wording.percent(mean)}."
-    )
-    return section("overlap", "Overlap of each class", _bars(rows, line=mean), lead=lead)
+    line = f"the line marks the mean, {wording.percent(mean)}"
+    return section(anchor, title, _bars(rows, line=mean), lead=f"{lead}; {line}.")
 
 
 def balance(content: Content) -> Html:
