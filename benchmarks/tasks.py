@@ -19,7 +19,7 @@ from askwise.seeding import derive
 from askwise.train import as_training
 
 ROOT = Path(__file__).parent.parent
-POOL, TEST = 4_000, 1_500  # comments of GoEmotions
+POOL, TEST, TOKENS = 4_000, 1_500, 48  # comments of GoEmotions, and where they are cut
 RUNS: dict[str, dict[str, Any]] = {
     "goemotions": {
         "task": {"name": "multilabel"},
@@ -83,7 +83,7 @@ ABOUT = {
     "goemotions": (
         f"## Tags: GoEmotions under frozen MiniLM\n\n{POOL:,} training comments are the pool, {TEST:,} test comments "
         "measure, both drawn once by their ids and the same for all seeds; 28 tags. The encoder (all-MiniLM-L6-v2, 384 "
-        "features) is frozen; the head is one dense layer learned by VOGN with the defaults of the library, new weights "
+        f"features, {TOKENS} tokens at most) is frozen; the head is one dense layer learned by VOGN with the defaults of the library, new weights "
         "every round. top_u is the entropy of the draws' votes for the best tag (u = 1), max_entropy the mean entropy "
         "over the tags. A tag is predicted above one half, so that recall is low while labels are few."
     ),
@@ -112,7 +112,7 @@ def emotions() -> tuple[Any, torch.Tensor, dict[str, torch.Tensor], tuple[torch.
     def part(texts: Any, ids: Sequence[str], labels: torch.Tensor, count: int, name: str) -> Any:
         place = {identity: at for at, identity in enumerate(ids)}
         chosen = subset(ids, count, seed=derive(0, "tasks", name))
-        tokens = encoder.reading["encode"]([texts[place[identity]] for identity in chosen])
+        tokens = encoder.module.tokens([texts[place[identity]] for identity in chosen], length=TOKENS)
         pool = aw.pool.arrays(tokens, ids=chosen)
         found = aw.pool.features(pool, encoder.module, cache=ROOT / ".runs" / "minilm").read(list(chosen))
         return chosen, found.inputs, labels[[place[identity] for identity in chosen]]
@@ -176,7 +176,10 @@ def settings(key: Key) -> dict[str, Any]:
     """All that decides a job beside its key."""
     data = str(key["data"])
     own: Mapping[str, Any] = RUNS[data]
-    sizes = {"goemotions": {"pool": POOL, "test": TEST}, "camvid": {"shrink": SHRINK, "width": WIDTH}}
+    sizes = {
+        "goemotions": {"pool": POOL, "test": TEST, "tokens": TOKENS},
+        "camvid": {"shrink": SHRINK, "width": WIDTH},
+    }
     return plain(
         {
             **own,

@@ -103,7 +103,7 @@ def picture(rows: Mapping[str, Sequence[Row]], path: Path, *, title: str) -> Non
         if any(row["labels"] != labels for row in own):
             raise ValueError(f"the runs of {name} differ in their numbers of labels")
         accuracy = [row["accuracy"] for row in own]
-        drawn.append(Curve(name=name, seeds=[row["seed"] for row in own], labels=labels, accuracy=accuracy))
+        drawn.append(Curve(name=name, seeds=[row["seed"] for row in own], labels=labels, values=accuracy))
     new = path.with_name(f"new-{path.name}")
     save(drawn, new, title=title)
     new.replace(path)

@@ -1,18 +1,15 @@
 """A run small enough to be killed a hundred times: three classes of points, a tiny network."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import torch
+from run_outcome import in_child as in_child
+from run_outcome import outcome as outcome
 from torch import nn
 
 from askwise.bayes.posteriors import bbb, mc_dropout, point
 from askwise.loop.learner import Learner
 from askwise.pool import arrays
-from askwise.store.facts import Answer, Asked, Question, Round, Snapshot
 from askwise.store.ledger import Ledger
-from askwise.store.sql import SqlStore
 from askwise.train import Training
 
 CLASSES = ["red", "green", "blue"]
@@ -49,33 +46,6 @@ def learner(store=None, **changes) -> Learner:
         "seed": 5,
     }
     return Learner(changes.pop("network", None) or network(), store=store, **choices | changes)
-
-
-def outcome(path: Path) -> dict:
-    """Everything of a run that must be the same to the bit."""
-    store = SqlStore(path, access="read")
-    found = {
-        "picks": [(q.id, q.round, q.rank, q.score, q.guess) for q in store.facts(Question)],
-        "answers": [(a.id, a.verdict, a.label) for a in store.facts(Answer)],
-        "weights": [(r.number, r.labels, r.weights, r.metrics) for r in store.facts(Round)],
-        "scores": [(a.round, a.scored, a.scores) for a in store.facts(Asked)],
-        "snapshots": sorted({(s.round, s.count, s.sha256) for s in store.facts(Snapshot)}),
-    }
-    store.close()
-    return found
-
-
-def in_child(action) -> int:
-    """The exit code of an action in a forked process; -9 if it was killed."""
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            action()
-            code = 0
-        finally:
-            os._exit(code)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def ledger(run: Learner) -> Ledger:

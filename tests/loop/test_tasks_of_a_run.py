@@ -121,6 +121,12 @@ def test_a_run_that_makes_no_sense_is_refused(task, changes, match):
         learner(task, **changes)
 
 
+def test_thaw_needs_an_encoder():
+    with pytest.raises(InputError, match="thaw lets an encoder learn, and the plan names none"):
+        make({"task": "multilabel", "tags": ["a"], "thaw": 2})
+    assert make({"task": "multilabel", "tags": ["a"], "thaw": 2, "encoder": "minilm"}).thaw == 2
+
+
 def test_a_store_of_one_task_is_not_taken_for_another(tmp_path):
     learner("regression", tmp_path / "run.db").close()
     with pytest.raises(InputError, match="holds a run of regression, and the plan is of multilabel"):

@@ -21,7 +21,7 @@ def curve(name: str, *, speed: float, top: float, seeds: int = 3) -> Curve:
         own = speed * rng.uniform(0.93, 1.07)
         noise = rng.normal(0, 0.006, len(x))
         rows.append(tuple((top - (top - 0.42) * np.exp(-(x - 20) / own) + noise).clip(0, 1).tolist()))
-    return Curve(name=name, seeds=tuple(range(seeds)), labels=LABELS, accuracy=tuple(rows))
+    return Curve(name=name, seeds=tuple(range(seeds)), labels=LABELS, values=tuple(rows))
 
 
 def calibrations() -> tuple[Calibration, ...]:

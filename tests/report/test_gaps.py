@@ -24,7 +24,7 @@ def test_it_is_the_paired_difference_of_areas_with_holm_over_the_table():
     curves = [curve("random", 0.5), curve("bald", 0.53, noise=0.01), curve("margin", 0.5, noise=0.01)]
     found = gaps(curves)
     assert found.budget == 50
-    areas = {c.name: [area(LABELS, row, budget=50) for row in c.accuracy] for c in curves}
+    areas = {c.name: [area(LABELS, row, budget=50) for row in c.values] for c in curves}
     wanted = {name: difference(areas[name], areas["random"]) for name in ("bald", "margin")}
     adjusted = dict(zip(wanted, holm([one.p for one in wanted.values()]), strict=True))
     for name, one in wanted.items():
@@ -39,10 +39,10 @@ def test_it_is_the_paired_difference_of_areas_with_holm_over_the_table():
 
 def test_seeds_are_paired_by_their_number_and_not_by_their_place():
     random, bald = curve("random", 0.5), curve("bald", 0.53)
-    turned = Curve("bald", SEEDS[::-1], LABELS, bald.accuracy[::-1])
+    turned = Curve("bald", SEEDS[::-1], LABELS, bald.values[::-1])
     straight, mixed = (gaps([random, c]).methods["bald"].difference for c in (bald, turned))
     assert mixed == straight
-    wrong = Curve("bald", SEEDS, LABELS, bald.accuracy[::-1])  # the control: rows under other seeds
+    wrong = Curve("bald", SEEDS, LABELS, bald.values[::-1])  # the control: rows under other seeds
     assert gaps([random, wrong]).methods["bald"].difference.high > 10 * straight.high - 9 * straight.mean
 
 

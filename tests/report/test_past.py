@@ -23,15 +23,15 @@ def test_seeds_of_one_method_share_a_curve_over_the_labels_that_all_have_reached
     runs = [run([0.5, 0.6, 0.7], seed=0), run([0.4, 0.5], seed=1), run([0.3, 0.3], seed=0, acquire="random")]
     bald, random = curves([past(store) for store in runs])
     assert (bald.name, bald.seeds, bald.labels) == ("bald", [0, 1], [10, 20])
-    assert bald.accuracy == [[0.5, 0.6], [0.4, 0.5]]
+    assert bald.values == [[0.5, 0.6], [0.4, 0.5]]
     assert random.name == "random"
 
 
 def test_a_model_trained_again_on_as_many_labels_replaces_the_earlier_one():
     (curve,) = curves([past(run([0.5, 0.9, 0.6], labels=[10, 20, 20]))])
-    assert (curve.labels, curve.accuracy) == ([10, 20], [[0.5, 0.6]])
+    assert (curve.labels, curve.values) == ([10, 20], [[0.5, 0.6]])
     (curve,) = curves([past(run([0.5, 0.9, 0.6, 0.8], labels=[10, 20, 15, 25]))])  # labels were withdrawn
-    assert (curve.labels, curve.accuracy) == ([10, 15, 25], [[0.5, 0.6, 0.8]])
+    assert (curve.labels, curve.values) == ([10, 15, 25], [[0.5, 0.6, 0.8]])
 
 
 def test_runs_without_test_data_have_no_curve():

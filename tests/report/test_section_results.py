@@ -44,7 +44,7 @@ def test_the_table_of_areas_has_n_the_interval_what_n_could_show_and_a_verdict()
     assert "margin473.00 %0.00−3.67 to +3.671.000" in told
     assert "undecided" in told
     assert "random473.00 %–––––" in told
-    fewer = Curve("bald", (0, 1), LABELS, noisy("bald", 0.8).accuracy[:2])
+    fewer = Curve("bald", (0, 1), LABELS, noisy("bald", 0.8).values[:2])
     assert "random4 (2 paired)" in read(
         results.curves(Content(curves=[fewer, noisy("random", 0.7)], baseline="bald"))
     )

@@ -124,3 +124,87 @@ def test_noise_of_any_kind_is_learned_and_scored_by_numbers() -> None:
         aw.score_pool(fitted, at, "bald")
     with pytest.raises(InputError, match=r"supplies moments, not log_probs; use aw\.moments"):
         aw.log_probs(fitted, at)
+
+
+def line(scale: float = 1000.0, centre: float = 50_000.0) -> tuple[torch.Tensor, torch.Tensor]:
+    x = torch.linspace(-1, 1, 80)[:, None]
+    return x, centre + scale * x
+
+
+def learned(task, data=None, **options):
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        network = aw.nets.homoscedastic(nn.Sequential(nn.Linear(1, 1)))
+    how = aw.Training(epochs=60, lr=0.05, batch_size=20)
+    return aw.fit(network, data or line(), posterior=aw.point(), task=task, training=how, **options)
+
+
+def test_targets_of_any_scale_are_learned_and_given_back_in_their_own_units() -> None:
+    fitted = learned("regression")
+    x, y = line()
+    found = aw.predict(fitted, x)
+    assert (found.mean - y).abs().mean() < 100
+    assert aw.evaluate(fitted, (x, y))["rmse"] < 150
+    assert fitted.task.options["centre"] == pytest.approx([50_000], rel=1e-4)
+    assert fitted.task.options["scale"] == pytest.approx([y.std(correction=0).item()], rel=1e-4)
+
+
+def test_control_without_standardising_they_are_not_and_a_warning_says_so() -> None:
+    with pytest.warns(
+        aw.tasks.ScaleWarning, match="the targets have mean 5e.04 and deviation 58.*learned as"
+    ):
+        fitted = learned(regression(standardise=False))
+    assert aw.evaluate(fitted, line())["rmse"] > 10_000
+
+
+def test_units_are_no_part_of_what_is_predicted() -> None:
+    """The same targets in other units: predictions, noise and likelihood change with the units alone."""
+    x, y = line(scale=2.0, centre=1.0)
+    y = y + 0.3 * torch.randn(y.shape, generator=torch.Generator().manual_seed(0))
+    small, large = learned("regression", (x, y)), learned("regression", (x, 1000 * y))
+    one, other = aw.predict(small, x), aw.predict(large, x)
+    torch.testing.assert_close(other.mean, 1000 * one.mean, rtol=1e-3, atol=1.0)
+    torch.testing.assert_close(other.aleatoric, 1e6 * one.aleatoric, rtol=1e-2, atol=1.0)
+    likely = (
+        aw.evaluate(small, (x, y))["log_likelihood"] - aw.evaluate(large, (x, 1000 * y))["log_likelihood"]
+    )
+    assert likely == pytest.approx(math.log(1000), abs=1e-2)
+
+
+def test_tau_is_in_the_units_of_the_targets() -> None:
+    how = {"posterior": aw.point(), "task": regression(tau=1e-4), "training": aw.Training(epochs=5)}
+    fitted = aw.fit(nn.Sequential(nn.Linear(1, 1)), line(), **how)
+    found = aw.predict(fitted, line()[0])
+    torch.testing.assert_close(found.aleatoric, torch.full_like(found.aleatoric, 1e4))
+
+
+def test_the_units_are_saved_with_the_model(tmp_path) -> None:
+    fitted = learned("regression")
+    fitted.save(tmp_path / "model")
+    again = aw.load(tmp_path / "model", network=fitted.network)
+    assert again.task.options == fitted.task.options
+    assert torch.equal(aw.predict(again, line()[0]).mean, aw.predict(fitted, line()[0]).mean)
+
+
+def test_the_likelihood_in_units_is_that_of_the_targets() -> None:
+    task = regression(centre=[10.0, -3.0], scale=[4.0, 0.5])
+    outputs, labels = torch.randn(6, 4), torch.randn(6, 2) * 3
+    moments = task.predictive(outputs[:, None])
+    direct = -task.log_likelihood(moments, labels).sum(dim=1).mean()
+    torch.testing.assert_close(task.nll(outputs, labels), direct, rtol=1e-4, atol=1e-4)
+
+
+def test_constant_targets_and_a_single_one_are_learned_too() -> None:
+    for count in (1, 5):
+        x = torch.randn(count, 1)
+        fitted = learned("regression", (x, torch.full((count, 1), 7.0)))
+        assert fitted.task.options["scale"] == [1.0]
+        assert (aw.predict(fitted, x).mean - 7).abs().max() < 2
+
+
+@pytest.mark.parametrize(
+    "options", [{"centre": [0.0]}, {"centre": [0.0], "scale": [0.0]}, {"centre": [math.nan], "scale": [1.0]}]
+)
+def test_units_that_make_no_sense_are_refused(options) -> None:
+    with pytest.raises(InputError, match=r"scale|centre"):
+        regression(**options)

@@ -13,6 +13,7 @@ from askwise.bayes.learning import Job, State
 from askwise.bayes.posteriors import Posterior, as_posterior
 from askwise.bayes.program.trace import outputs_of
 from askwise.bayes.reset import reset
+from askwise.bayes.thaw import thawed
 from askwise.errors import InputError, choose
 from askwise.seeding import torch_alone
 from askwise.tasks import Task, named
@@ -68,7 +69,8 @@ def fit(
     held = None if validation is None else examples(validation).like(own)
     held = None if held is None else replace(held, labels=kind.inside(kind.labels(held.labels, shape))[1])
     job = Job(labelled, inner, how, seed, place, progress, state, start == "scratch", weights, held)
-    learned = config.fit(own, job)
+    with thawed(own, job, first=not isinstance(start, Fitted)) as final:
+        learned = config.fit(own, final)
     own.to(memory_format=torch.contiguous_format)  # type: ignore[call-overload]
     item = tuple(labelled.first.shape[1:])
     return Fitted(own.eval(), config, kind, learned.state, learned.history, item_shape=item)

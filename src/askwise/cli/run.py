@@ -104,9 +104,9 @@ def _line(result: dict[str, Any]) -> str:
     from askwise.report.wording import total
 
     last = ""
-    if result["accuracy"]:
+    if values := result[result["measure"]]:
         labels = total(result["labels"][-1], validation=result["validation"])
-        last = f", accuracy {result['accuracy'][-1]:.3f} with {labels}"
+        last = f", {result['measure']} {values[-1]:.3f} with {labels}"
     said = result.get("stopped")
     if said is None:
         said = (

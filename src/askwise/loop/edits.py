@@ -11,7 +11,7 @@ from askwise.loop.plan import make, planned
 from askwise.loop.setting import Labelled, Setting
 from askwise.store.classes import edited, position
 from askwise.store.facts import RULES, ClassEdit, NoLabel, Resolution
-from askwise.store.labels import Label
+from askwise.store.labels import Label, Mask
 from askwise.store.standing import Rules, rules
 
 
@@ -65,6 +65,7 @@ def resolve(setting: Setting, words: Mapping[Any, Any], *, annotator: str, note:
         found.append(
             Resolution(id=name, verdict=verdict, label=label, annotator=annotator, answers=said, note=note)
         )
+    setting.masks.keep(one.label for one in found if isinstance(one.label, Mask))
     revision = setting.store.append(found)
     ledger.refresh()
     return setting.store.facts(Resolution, since=revision - 1)[: len(found)]

@@ -26,7 +26,9 @@ _CHUNK = 256  # items read between two reports of progress
 
 def head_of(network: nn.Module, like: Tensor, plan: Plan) -> Encoded | None:
     """The network as one that takes features; none unless nothing that learns lies before them."""
-    if not isinstance(network, Encoded) or not network.frozen or plan.training.get("augment"):
+    if not isinstance(network, Encoded) or not network.frozen or network.thaw:
+        return None
+    if plan.training.get("augment"):
         return None
     fixed = [*network.encoder.parameters(), *network.encoder.buffers()]
     moving = [*network.head.parameters(), *network.head.buffers()]

@@ -9,16 +9,19 @@ import torch
 
 from askwise.bayes.evaluate import evaluate
 from askwise.bayes.fitted import Fitted
+from askwise.bayes.predict import predict
 from askwise.errors import CorruptError, TrainingError
 from askwise.loop.choose import Choice, choose_items, described
 from askwise.loop.decide import Ask, Train
 from askwise.loop.measure import measure
 from askwise.loop.models import fit_round, in_use
-from askwise.loop.setting import Setting
+from askwise.loop.setting import Labelled, Setting
 from askwise.pool.pool import Reading
 from askwise.seeding import generator
 from askwise.store.facts import Asked, Quarantine, Question, Round, Snapshot
 from askwise.store.labels import Label
+
+_SHOWN = 100  # measured numbers that a round keeps for a picture
 
 
 def perform(action: Train | Ask, setting: Setting) -> None:
@@ -154,11 +157,22 @@ def _metrics(setting: Setting, fitted: Fitted, number: int) -> dict[str, Any]:
         name: evaluate(fitted, (data.inputs, data.labels), draws=setting.plan.draws, seed=seed, **how)
         for name, data in setting.measured.items()
     }
+    if setting.plan.kind == "regression":
+        for name, data in setting.measured.items():
+            found[name]["points"] = _points(fitted, data, draws=setting.plan.draws, seed=seed)
     if "validation" in found and setting.plan.calibrate is not False and setting.plan.kind != "regression":
         found["validation"]["temperature"] = fitted.temperature
     if setting.testing().on:
         found["testing"] = measure(setting, fitted, number)
     return found
+
+
+def _points(fitted: Fitted, data: Labelled, *, draws: int, seed: int) -> list[list[float]]:
+    """Truth, mean and standard deviation of some measured numbers, for a picture."""
+    some = predict(fitted, data.inputs[:_SHOWN], draws=draws, seed=seed)
+    truth = data.labels[:_SHOWN].reshape(some.mean.shape)
+    parts = (truth, some.mean, some.total.sqrt())
+    return torch.stack([part.double().cpu().flatten() for part in parts], dim=1)[:_SHOWN].tolist()
 
 
 def _quarantines(reasons: Mapping[str, str]) -> list[Quarantine]:

@@ -181,6 +181,9 @@ class Plan(_Record):
     encoder: str | None = Field(
         None, description="a frozen encoder by name, folder or module:attribute; the network is its head"
     )
+    thaw: int = Field(
+        0, ge=0, description="epochs for which the encoder learns in every round before it is frozen"
+    )
     labels: str | None = Field(
         None, description='labels known of the data: a file of them, or "folders" for one folder per class'
     )
@@ -287,6 +290,8 @@ class Plan(_Record):
             serves("acquisition", self.acquire, self.kind, ACQUISITIONS[self.acquire], ACQUISITIONS)
         for name in filter(None, (self.select, self.initial_select)):
             serves("selection", name, self.kind, SELECTIONS[name], SELECTIONS)
+        if self.thaw and self.encoder is None:
+            raise InputError("thaw lets an encoder learn, and the plan names none; add encoder = ...")
         if self.kind == "regression" and self.calibrate:
             raise InputError("calibrate tempers probabilities, and regression has none; leave it out")
         if self.kind != "classification" and self.initial.per_class is not None:

@@ -4,14 +4,27 @@ import copy
 
 from torch import Tensor, nn
 
+from askwise.errors import InputError, above_zero
 from askwise.nets.recipe import recorded
+
+THAW_LR = 2e-5
+"""The usual rate for a pretrained transformer."""
 
 
 class Encoded(nn.Module):
     """An encoder and a head; once frozen, the encoder neither learns nor drops anything."""
 
-    def __init__(self, encoder: nn.Module, head: nn.Module, *, frozen: bool) -> None:
+    def __init__(
+        self,
+        encoder: nn.Module,
+        head: nn.Module,
+        *,
+        frozen: bool,
+        thaw: int = 0,
+        thaw_lr: float = THAW_LR,
+    ) -> None:
         super().__init__()
+        self.thaw, self.thaw_lr = thaw, thaw_lr
         self.encoder, self.head, self.frozen = encoder, head, False
         self.on_features = False
         if frozen:
@@ -39,14 +52,20 @@ class Encoded(nn.Module):
 
 
 @recorded
-def encoded(encoder: nn.Module, head: nn.Module, *, frozen: bool = True) -> Encoded:
+def encoded(
+    encoder: nn.Module, head: nn.Module, *, frozen: bool = True, thaw: int = 0, thaw_lr: float = THAW_LR
+) -> Encoded:
     """The head over the encoder, any module from tokens or features to [N, D].
 
-    With `frozen=False` both learn. To train the encoder for a few epochs and the head alone after
-    (Loustau 2023), fit twice: `first = aw.fit(network, data, ...)`, then
-    `aw.fit(aw.nets.frozen(first.network), data, ...)`.
+    With `frozen=False` both learn. With `thaw` the encoder learns for so many epochs at the beginning of
+    every fit that does not go on from an earlier one, at the rate `thaw_lr`, and is then frozen; the
+    posterior learns on its features, each computed once (Loustau 2023).
     """
-    return Encoded(encoder, head, frozen=frozen)
+    if isinstance(thaw, bool) or not isinstance(thaw, int) or thaw < 0:
+        raise InputError(f"thaw is a number of epochs, at least 0, not {thaw!r}")
+    if thaw and not frozen:
+        raise InputError("thaw freezes the encoder after its epochs; leave frozen=False out")
+    return Encoded(encoder, head, frozen=frozen, thaw=thaw, thaw_lr=above_zero("thaw_lr", thaw_lr))
 
 
 def frozen(network: Encoded) -> Encoded:

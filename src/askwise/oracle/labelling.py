@@ -87,11 +87,14 @@ class TagSets:
     def label(self, told: Told, *, what: str) -> Tags:
         """The tags and those that are unknown."""
         if isinstance(told, Tags):
-            given: dict[Any, Any] = {**dict.fromkeys(told.tags, 1), **dict.fromkeys(told.unknown)}
-        elif isinstance(told, str):
-            given = self._cell(told)
-        elif isinstance(told, Tensor | np.ndarray):
-            given = self._hot(np.asarray(told), what)
+            beyond = [place for place in (*told.tags, *told.unknown) if not 0 <= place < len(self.names)]
+            if beyond:
+                raise InputError(f"{what} has tag number {beyond[0]}, and there are {len(self.names)} tags")
+            return told
+        if isinstance(told, Tensor | np.ndarray):
+            return self._places(self._hot(np.asarray(told), what), what)
+        if isinstance(told, str):
+            given: dict[Any, Any] = self._cell(told)
         elif isinstance(told, Mapping):
             given = dict(told)
         elif isinstance(told, Iterable):
@@ -104,6 +107,10 @@ class TagSets:
             position(tag, self.names, what=f"a tag of {what}", kind="tag"): value
             for tag, value in given.items()
         }
+        return self._places(places, what)
+
+    def _places(self, places: Mapping[int, Any], what: str) -> Tags:
+        """The tags by their numbers and what is said of each."""
         for place, value in places.items():
             if value not in (None, 0, 1, -1):
                 raise InputError(
@@ -119,12 +126,15 @@ class TagSets:
         if text.strip() == _NOTHING and _NOTHING not in self.names:
             return {}
         parts = [text]
-        for mark in _MARKS:
-            if not any(mark in name for name in self.names):
-                parts = [piece for part in parts for piece in part.split(mark)]
+        for mark in self._marks():
+            parts = [piece for part in parts for piece in part.split(mark)]
         own = [part.strip() for part in parts if part.strip()]
-        unknown = {tag[1:]: None for tag in own if tag.startswith("?") and tag not in self.names}
-        return {tag: 1 for tag in own if tag[1:] not in unknown} | unknown
+        doubtful = [tag for tag in own if tag.startswith("?") and tag not in self.names]
+        return {tag: 1 for tag in own if tag not in doubtful} | {tag[1:]: None for tag in doubtful}
+
+    def _marks(self) -> str:
+        """What may stand between two tags: marks that are no part of a name."""
+        return "".join(mark for mark in _MARKS if not any(mark in name for name in self.names))
 
     def _hot(self, row: np.ndarray, what: str) -> dict[int, Any]:
         if row.shape != (len(self.names),):
@@ -139,10 +149,10 @@ class TagSets:
         return self.label(text, what=what)
 
     def text(self, label: Label) -> str:
-        """The tags with | between them."""
+        """The tags with a mark between them, | unless a name contains it."""
         own = _of(label, Tags)
         told = [self.names[place] for place in own.tags] + [f"?{self.names[place]}" for place in own.unknown]
-        return "|".join(told) or _NOTHING
+        return (self._marks() or _MARKS)[0].join(told) or _NOTHING
 
     def row(self, label: Label) -> Tensor:
         """1 for the tags it has, -1 for unknown ones, 0 for the rest."""

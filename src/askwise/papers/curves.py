@@ -56,7 +56,7 @@ def curve(name: str, rows: Mapping[int, Row], *, measure: str = "accuracy") -> C
         name=name,
         seeds=list(rows),
         labels=first["labels"],
-        accuracy=[row[measure] for row in rows.values()],
+        values=[row[measure] for row in rows.values()],
         validation=first.values.get("validation", 0),
     )
 

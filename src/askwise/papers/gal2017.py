@@ -144,7 +144,7 @@ def stored(data_dir: Path | None, start: str) -> list[Curve]:
         most = (500 - first) // step + 1  # as far as ours go
         labels = [first + step * place for place in range(len(rows[0]))][:most]
         found.append(
-            Curve(name=name, seeds=range(len(rows)), labels=labels, accuracy=[row[:most] for row in rows])
+            Curve(name=name, seeds=range(len(rows)), labels=labels, values=[row[:most] for row in rows])
         )
     return found
 

@@ -1,5 +1,6 @@
 """The content of a report from stores: curves of all runs, details of the first."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
@@ -11,12 +12,13 @@ from askwise.bayes.fitted import Fitted, load
 from askwise.errors import InputError
 from askwise.pool.pool import Pool
 from askwise.report import wording
-from askwise.report.content import Bin, Calibration, Content, Segment, Spent
+from askwise.report.content import Bin, Calibration, Content, Measured, Point, Segment, Spent
 from askwise.report.past import Past, curves, past
 from askwise.report.shown import asked, unsure
 from askwise.store.contract import Store
 from askwise.store.facts import Asked
 from askwise.store.facts import Segment as Conditions
+from askwise.store.labels import Tags
 from askwise.store.ledger import Ledger
 from askwise.tasks.confusion import recall
 
@@ -58,12 +60,15 @@ def _details(run: Past, pool: Pool | None) -> Content:
     return Content(
         curves=(),
         facts={key: value for key, value in facts.items() if value},
-        classes=run.plan.classes,
-        calibration=_calibration(run),
+        classes=run.plan.names,
+        calibration=_calibration(run) if run.plan.kind == "classification" else (),
+        measured=_measured(run) if run.plan.kind != "classification" else (),
+        points=[Point(*one) for one in _last(run).get("points", ())],
+        overlap=_last(run).get("iou", ()),
         asked=questions,
         asked_in_all=count,
         unsure=unsure(run, ledger, pool, fitted) if pool is not None and fitted is not None else (),
-        confusion=run.rounds[-1].metrics[run.part]["confusion"] if run.part else (),
+        confusion=_last(run).get("confusion", ()),
         recall=_recall(run),
         balance=_balance(run, ledger),
         times=_times(run),
@@ -95,18 +100,32 @@ def _calibration(run: Past) -> list[Calibration]:
     return found
 
 
-def _recall(run: Past) -> list[float | None]:
-    """Of every class; counted anew for runs from before it was measured."""
-    if run.part is None:
-        return []
-    measured = run.rounds[-1].metrics[run.part]
-    found: list[float | None] = measured.get("recall") or recall(tensor(measured["confusion"]))
+def _last(run: Past) -> Mapping[str, Any]:
+    """What was measured of the last model."""
+    found: Mapping[str, Any] = run.rounds[-1].metrics.get(run.part or "", {}) if run.rounds else {}
     return found
 
 
+def _measured(run: Past) -> list[Measured]:
+    parts = [(one, one.metrics[run.part]) for one in run.rounds if run.part in one.metrics]
+    names = run.task.measures
+    return [Measured(one.number, one.labels, {key: part.get(key) for key in names}) for one, part in parts]
+
+
+def _recall(run: Past) -> list[float | None]:
+    """Of every class or tag; counted anew for runs from before it was measured."""
+    measured = _last(run)
+    if "confusion" in measured and not measured.get("recall"):
+        return recall(tensor(measured["confusion"]))
+    return list(measured.get("recall", ()))
+
+
 def _balance(run: Past, ledger: Ledger) -> list[int]:
-    labels = list(ledger.labels.values())
-    return [labels.count(place) for place in range(len(run.plan.classes))] if labels else []
+    """How many labels have each class or tag; numbers and masks are not counted."""
+    found = Counter[int]()
+    for label in ledger.labels.values():
+        found.update(label.tags if isinstance(label, Tags) else [label] if isinstance(label, int) else ())
+    return [found[place] for place in range(len(run.plan.names))] if found else []
 
 
 def _times(run: Past) -> list[Spent]:

@@ -12,29 +12,52 @@ from askwise.report.number import Number
 
 @dataclass(frozen=True)
 class Curve:
-    """Test accuracy (0 to 1) of every seed after every round, and the labels trained on by then.
+    """A measure on the test items for every seed after every round, and the labels trained on by then.
 
-    `validation` labels were needed besides: they count in every total.
+    `measure` is its name, by default accuracy; a `share` lies between 0 and 1. `validation` labels were
+    needed besides: they count in every total.
     """
 
     name: str
     seeds: Sequence[int]
     labels: Sequence[int]
-    accuracy: Sequence[Sequence[Number]]
+    values: Sequence[Sequence[Number]]
     validation: int = 0
+    measure: str = "accuracy"
+    share: bool = True
 
     def __post_init__(self) -> None:
         if not self.labels or any(after <= before for before, after in pairwise(self.labels)):
             raise InputError(f"labels of curve {self.name!r} must grow from round to round")
-        if not self.seeds or len(self.accuracy) != len(self.seeds):
+        if not self.seeds or len(self.values) != len(self.seeds):
             raise InputError(
-                f"curve {self.name!r} has {len(self.seeds)} seeds and {len(self.accuracy)} rows of accuracy"
+                f"curve {self.name!r} has {len(self.seeds)} seeds and {len(self.values)} rows "
+                f"of {self.measure}"
             )
-        for row in self.accuracy:
+        for row in self.values:
             if len(row) != len(self.labels):
                 raise InputError(f"curve {self.name!r} has {len(self.labels)} rounds and a row of {len(row)}")
-            if not all(math.isfinite(value) and 0 <= value <= 1 for value in row):
-                raise InputError(f"accuracy of curve {self.name!r} must lie between 0 and 1")
+            if not all(math.isfinite(value) and (0 <= value <= 1 or not self.share) for value in row):
+                within = "lie between 0 and 1" if self.share else "be finite"
+                raise InputError(f"{self.measure} of curve {self.name!r} must {within}")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Every measure of one round that is a single number, by name; None where there is nothing to measure."""
+
+    round: int
+    labels: int
+    values: Mapping[str, Number | None]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A number of a test item: the truth, the mean prediction and its standard deviation."""
+
+    truth: Number
+    mean: Number
+    deviation: Number
 
 
 @dataclass(frozen=True)
@@ -75,6 +98,8 @@ class Shown:
     sure: Number | None = None  # the model's probability of its guess
     label: str | None = None  # None where nobody has answered
     round: int | None = None
+    judged: bool = True  # whether a guess is either right or wrong, as numbers are not
+    more: Sequence[tuple[str, bytes]] = ()  # pictures beside it, with what they show
 
 
 @dataclass(frozen=True)
@@ -104,6 +129,8 @@ class Content:
 
     `confusion[i][j]` counts test items of class i that were taken for j; `recall[i]` is the share of
     class i that was told right, None if the test has none; `balance[i]` counts labels of class i.
+    `overlap[i]` is the intersection by union of class i in masks. `measured` has every measure of every
+    round of a task without a calibration, `points` predicted numbers.
     `subject` says which run the sections after the curves are about.
     """
 
@@ -114,6 +141,9 @@ class Content:
     facts: Mapping[str, Any] = field(default_factory=dict)
     classes: Sequence[str] = ()
     calibration: Sequence[Calibration] = ()
+    measured: Sequence[Measured] = ()
+    points: Sequence[Point] = ()
+    overlap: Sequence[Number | None] = ()
     asked: Sequence[Shown] = ()
     asked_in_all: int = 0  # if more than are shown
     unsure: Sequence[Shown] = ()

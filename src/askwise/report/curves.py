@@ -77,7 +77,7 @@ def cost(target: Number, curve: Curve, *, by: Reached = labels_to) -> Cost:
     Labels for validation count too. A seed that never arrives counts as infinitely many, so that it
     cannot improve the median.
     """
-    found = [by(target, curve.labels, row) for row in curve.accuracy]
+    found = [by(target, curve.labels, row) for row in curve.values]
     needed = [math.inf if count is None else float(count + curve.validation) for count in found]
     return Cost(median(needed), min(needed), max(needed), curve.labels[-1] + curve.validation)
 
@@ -112,7 +112,7 @@ class Spread:
 
 def spread(curve: Curve) -> Spread:
     """The mean and the range over the seeds."""
-    rounds = list(zip(*curve.accuracy, strict=True))
+    rounds = list(zip(*curve.values, strict=True))
     return Spread([fmean(r) for r in rounds], [min(r) for r in rounds], [max(r) for r in rounds])
 
 

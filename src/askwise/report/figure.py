@@ -12,6 +12,7 @@ from askwise.report.content import Curve
 from askwise.report.curves import spread
 from askwise.report.number import Number
 from askwise.report.wording import axis_of_labels
+from askwise.report.wording import measure as called
 
 _STEPS = (1, 2, 2.5, 5, 10)
 
@@ -67,41 +68,47 @@ def figure(
     title: str = "",
     baseline: str = "random",
     theirs: Sequence[Curve] = (),
-    measure: str = "test accuracy",
+    measure: str = "",
 ) -> Figure:
-    """Mean accuracy by labels, with the range over the seeds as a band.
+    """The mean of the measure by labels, with the range over the seeds as a band.
 
     `theirs` are curves that others have published: dashed, in the colour of ours of the same name.
     """
     drawn = Figure(figsize=(7.0, 4.2), layout="constrained")
     axes = drawn.subplots()
+    share = all(curve.share for curve in curves)
+    factor, named = (100 if share else 1), f"test {called(curves[0].measure if curves else 'accuracy')}"
     others = [curve.name for curve in curves if curve.name != baseline]
     for curve in curves:
         over, number = spread(curve), others.index(curve.name) if curve.name in others else -1
         colour = COLOURS[number % len(COLOURS)] if number >= 0 else GREY
         axes.plot(
             curve.labels,
-            [100 * value for value in over.mean],
+            [factor * value for value in over.mean],
             color=colour,
             marker=_MARKERS[number % len(_MARKERS)] if number >= 0 else None,
             linestyle="-" if number >= 0 or theirs else "--",
             markersize=3.5,
             label=f"{curve.name} (n = {len(curve.seeds)})",
         )
-        low, high = ([100 * value for value in side] for side in (over.low, over.high))
+        low, high = ([factor * value for value in side] for side in (over.low, over.high))
         axes.fill_between(curve.labels, low, high, color=colour, alpha=0.15, linewidth=0)
     for curve in theirs:
         number = others.index(curve.name) if curve.name in others else -1
         colour = COLOURS[number % len(COLOURS)] if number >= 0 else GREY
         axes.plot(
             curve.labels,
-            [100 * value for value in spread(curve).mean],
+            [factor * value for value in spread(curve).mean],
             color=colour,
             linestyle="--",
             linewidth=1,
             label=f"{curve.name}, theirs",
         )
-    axes.set(xlabel=axis_of_labels(curve.validation for curve in curves), ylabel=f"{measure}, %", title=title)
+    axes.set(
+        xlabel=axis_of_labels(curve.validation for curve in curves),
+        ylabel=f"{measure or named}{', %' if share else ''}",
+        title=title,
+    )
     axes.grid(axis="y", alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
     if curves:
@@ -116,7 +123,7 @@ def save(
     title: str = "",
     baseline: str = "random",
     theirs: Sequence[Curve] = (),
-    measure: str = "test accuracy",
+    measure: str = "",
 ) -> Path:
     """The path, where the picture now is: PNG, SVG or PDF by its ending."""
     target = target_of(path)

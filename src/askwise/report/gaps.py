@@ -73,5 +73,5 @@ def _range(curve: Curve) -> str:
 
 def _areas(curve: Curve, budget: int) -> dict[int, float]:
     """By seed."""
-    rows = zip(curve.seeds, curve.accuracy, strict=True)
+    rows = zip(curve.seeds, curve.values, strict=True)
     return {seed: area(curve.labels, row, budget=budget) for seed, row in rows}

@@ -9,7 +9,7 @@ from pathlib import Path
 from askwise.report import wording
 from askwise.report.content import Content
 from askwise.report.markup import Html, join, tag
-from askwise.report.sections import calibration, classes, items, results, running
+from askwise.report.sections import calibration, classes, items, measures, results, running
 
 # No script and no address is allowed; styles are inline because places in charts are.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
@@ -17,9 +17,12 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-ur
 _SECTIONS = (
     ("curves", "Curves", results.curves),
     ("calibration", "Calibration", calibration.calibration),
+    ("measures", "Measures", measures.measures),
+    ("points", "Numbers", measures.points),
     ("asked", "Asked", items.asked),
     ("unsure", "Unsure", items.unsure),
     ("confusion", "Mix-ups", classes.confusion),
+    ("overlap", "Overlap", classes.overlap),
     ("recall", "Recall", classes.recall),
     ("balance", "Balance", classes.balance),
     ("times", "Time", running.times),

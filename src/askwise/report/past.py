@@ -9,6 +9,7 @@ from askwise.loop.plan import Plan, make
 from askwise.report.content import Curve
 from askwise.store.contract import Store
 from askwise.store.facts import Planned, Round
+from askwise.tasks import Task, named
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,11 @@ class Past:
         if self.plan.select in ("power", "softmax", "softrank"):
             return f"{self.plan.select}-{self.plan.acquire}"
         return self.plan.select  # a joint selection has a score of its own
+
+    @property
+    def task(self) -> Task:
+        """What its labels are."""
+        return named(self.plan.task)
 
     @property
     def part(self) -> str | None:
@@ -59,6 +65,14 @@ def past(store: Store) -> Past:
 
 def curves(runs: Sequence[Past]) -> list[Curve]:
     """One curve for each way of asking, over the counts of labels that all its seeds have reached."""
+    tasks = [run.task for run in runs]
+    other = next((run for run in runs if run.task.name != tasks[0].name), None)
+    if other is not None:
+        raise InputError(
+            f"{runs[0].store.name} is a run of {tasks[0].name}, and {other.store.name} of {other.task.name}; "
+            "compare runs of one task"
+        )
+    measure = tasks[0].measures[0] if tasks else ""
     groups: dict[str, dict[int, dict[int, dict[str, Any]]]] = {}
     held: dict[str, int] = {}
     for run in runs:
@@ -79,6 +93,8 @@ def curves(runs: Sequence[Past]) -> list[Curve]:
         common = set.intersection(*map(set, started.values())) if started else set()
         if common:
             labels = sorted(common)
-            rows = [[metrics[count]["accuracy"] for count in labels] for metrics in started.values()]
-            found.append(Curve(name, list(started), labels, rows, validation=held[name]))
+            rows = [[metrics[count][measure] for count in labels] for metrics in started.values()]
+            shown: dict[str, Any] = {"validation": held[name], "measure": measure}
+            shown["share"] = tasks[0].higher
+            found.append(Curve(name, list(started), labels, rows, **shown))
     return found

@@ -20,16 +20,22 @@ TARGETS: Mapping[str, tuple[Reached, Number]] = {
 
 
 def of_run(run: Past) -> dict[str, Any]:
-    """Labels and accuracy of every round, and labels to 90 % and 95 %: None where more than the budget.
+    """Labels and the first measure of every round; of an accuracy also labels to 90 % and 95 %.
+
+    Those are None where they are more than the budget.
 
     `labels` were trained on; labels to a target are totals, with those for `validation`.
     """
     metrics = run.metrics()
     labels = list(metrics)
-    accuracy = [metrics[count]["accuracy"] for count in labels]
-    found = {name: by(target, labels, accuracy) for name, (by, target) in TARGETS.items()}
+    measure = run.task.measures[0]
+    values = [metrics[count][measure] for count in labels]
+    told = {"labels": labels, "measure": measure, measure: values, "validation": run.validation}
+    if measure != "accuracy":
+        return told
+    found = {name: by(target, labels, values) for name, (by, target) in TARGETS.items()}
     reached = {name: None if count is None else count + run.validation for name, count in found.items()}
-    return {"labels": labels, "accuracy": accuracy, "validation": run.validation, **reached}
+    return {**told, **reached}
 
 
 def of_curves(

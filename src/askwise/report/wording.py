@@ -65,6 +65,23 @@ def between(low: Number, high: Number) -> str:
     return f"{points(low)} to {points(high)}"
 
 
+def value(found: Number, *, share: bool, digits: int = 1) -> str:
+    """A measure: a share as a percentage, a number with four digits that count."""
+    return percent(found, digits=digits) if share else f"{found:.4g}"
+
+
+def gap(found: Number, *, share: bool) -> str:
+    """A difference of measures with its sign: of shares in percentage points."""
+    return points(found) if share else f"{found:+.3g}".replace("-", "−")
+
+
+def measure(name: str) -> str:
+    """A measure as a person calls it, e.g. `mean IoU`."""
+    known = {"top_1": "top-1", "top_5": "top-5", "rmse": "RMSE", "nll": "NLL", "mean_iou": "mean IoU"}
+    known |= {"f1_micro": "micro F1", "f1_macro": "macro F1", "recall_micro": "recall"}
+    return known.get(name, name.replace("_", " "))
+
+
 def p_value(value: Number) -> str:
     """A p-value with three digits; what is smaller is said to be."""
     return f"<{NARROW}0.001" if value < 0.001 else f"{value:.3f}"

@@ -39,7 +39,7 @@ def whole_network(plan: Plan, known: Material, *, folder: Path | None = None) ->
     encoder = known.encoder.module
     wide = feature_width(encoder, like)
     head = plan if plan.network is not None else plan.model_copy(update={"network": "linear"})
-    return encoded(encoder, network(head, torch.zeros(wide), folder=folder))
+    return encoded(encoder, network(head, torch.zeros(wide), folder=folder), thaw=plan.thaw)
 
 
 def network(plan: Plan, like: Tensor, *, folder: Path | None = None) -> nn.Module:

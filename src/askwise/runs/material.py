@@ -23,6 +23,7 @@ from askwise.pool.images import SUFFIXES
 from askwise.store.facts import Told
 
 FOLDERS = "folders"
+_TEXTS = 1000  # encoded at a time
 
 
 @dataclass(frozen=True)
@@ -161,12 +162,29 @@ def _known(data: Dataset, encoder: Encoder | None) -> Material:
             return _in_deviations(items, torch.as_tensor(data.train_x))
         if isinstance(items, Tensor) or encoder is None:
             return torch.as_tensor(items)
-        tokens: Tensor = encoder.reading["encode"](items)
-        return tokens
+        return _tokens(encoder, items, width)
 
+    texts = [text for part in (data.train_x, data.test_x) if isinstance(part, list) for text in part]
+    width = _longest(encoder, texts) if encoder is not None and texts else None
     labels = dict(zip(data.train_ids, told(data.train_y), strict=True))
     pool = arrays(numbers(data.train_x), ids=data.train_ids)
     return Material(pool, labels, (numbers(data.test_x), told(data.test_y)), encoder)
+
+
+def _tokens(encoder: Encoder, texts: Sequence[str], width: int | None) -> Tensor:
+    """The tokens of all texts [N, width], a few at a time: before they are cut, rows are very long."""
+    encode = encoder.reading["encode"]
+    return torch.cat([encode(texts[at : at + _TEXTS])[:, :width] for at in range(0, len(texts), _TEXTS)])
+
+
+def _longest(encoder: Encoder, texts: Sequence[str]) -> int | None:
+    """The number of tokens of the longest text; none where an encoder does not say what fills the rest."""
+    padding = getattr(encoder.module, "padding", None)
+    if padding is None:
+        return None
+    encode = encoder.reading["encode"]
+    parts = (encode(texts[at : at + _TEXTS]) for at in range(0, len(texts), _TEXTS))
+    return max(1, *(int((part != padding).sum(dim=1).max()) for part in parts))
 
 
 def _in_deviations(rows: Tensor, pool: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ from typing import Any
 from askwise.errors import InputError, check_options, choose
 from askwise.tasks.classification import classification
 from askwise.tasks.multilabel import multilabel
-from askwise.tasks.regression import regression
+from askwise.tasks.regression import ScaleWarning, regression
 from askwise.tasks.segmentation import segmentation
 from askwise.tasks.task import Meter, Prediction, Task
 
@@ -14,6 +14,7 @@ __all__ = [
     "TASKS",
     "Meter",
     "Prediction",
+    "ScaleWarning",
     "Task",
     "classification",
     "multilabel",

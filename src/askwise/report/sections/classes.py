@@ -10,6 +10,7 @@ from askwise.report.sections.parts import name, section
 
 _CELLS = 25  # classes up to which the whole matrix is shown
 _WORST = 6
+_BARS = 100  # more make a page too long to read
 
 
 def confusion(content: Content) -> Html:
@@ -25,17 +26,30 @@ def confusion(content: Content) -> Html:
 
 def recall(content: Content) -> Html:
     """How much of each class is found."""
-    known = [share for share in content.recall if share is not None]
+    lead = "The share of each class's test items that the model tells right (recall)"
+    return _shares("recall", "Found of each class", lead, content.classes, content.recall)
+
+
+def overlap(content: Content) -> Html:
+    """How far the masks of each class lie over the true ones."""
+    lead = "Pixels of each class that are true and guessed, by those that are either (intersection by union)"
+    return _shares("overlap", "Overlap of each class", lead, content.classes, content.overlap)
+
+
+def _shares(
+    anchor: str, title: str, lead: str, classes: Sequence[str], shares: Sequence[Number | None]
+) -> Html:
+    """A section with one share for each class; None where the test has none of it."""
+    known = [share for share in shares if share is not None]
     if not known:
         return Html("")
     mean = sum(known) / len(known)
     rows = [
         (label, share or 0, "none in the test" if share is None else wording.percent(share))
-        for label, share in zip(content.classes, content.recall, strict=True)
+        for label, share in zip(classes, shares, strict=True)
     ]
     line = f"the line marks the mean, {wording.percent(mean)}"
-    lead = f"The share of each class's test items that the model tells right (recall); {line}."
-    return section("recall", "Found of each class", _bars(rows, line=mean), lead=lead)
+    return section(anchor, title, _bars(rows, line=mean), lead=f"{lead}; {line}.")
 
 
 def balance(content: Content) -> Html:
@@ -58,7 +72,7 @@ def balance(content: Content) -> Html:
 
 
 def _bars(rows: Sequence[tuple[str, Number, Html | str]], *, line: Number) -> Html:
-    """A bar for each class, its length from 0 to 1, with what is written beside it."""
+    """A bar for each class, its length from 0 to 1, with what is written beside it; of many the first."""
     listed = [
         tag(
             "li",
@@ -66,9 +80,10 @@ def _bars(rows: Sequence[tuple[str, Number, Html | str]], *, line: Number) -> Ht
             tag("span", tag("span", class_="fill", style=f"width:{100 * length:.1f}%"), class_="track"),
             tag("span", said),
         )
-        for label, length, said in rows
+        for label, length, said in rows[:_BARS]
     ]
-    return tag("ul", *listed, class_="balance", style=f"--even:{100 * line:.1f}%")
+    bars = tag("ul", *listed, class_="balance", style=f"--even:{100 * line:.1f}%")
+    return bars if len(rows) <= _BARS else join(bars, tag("p", f"The first {_BARS} of {len(rows):,}."))
 
 
 def _matrix(content: Content) -> Html:

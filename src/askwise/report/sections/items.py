@@ -24,7 +24,7 @@ def asked(content: Content) -> Html:
         first, last = rounds[_OPEN][0], rounds[-_OPEN - 1][0]
         drawn = [*drawn[:_OPEN], folded(f"Rounds {first} to {last}", *hidden), *drawn[-_OPEN:]]
     wrong = sum(_mistaken(item) for item in content.asked)
-    known = sum(item.label is not None and item.guess is not None for item in content.asked)
+    known = sum(item.judged and item.label is not None and item.guess is not None for item in content.asked)
     lead = "In the order they were asked, with their scores, the model's guesses and the answers."
     if content.asked_in_all > len(content.asked):
         whole, half = wording.count(content.asked_in_all), len(content.asked) // 2
@@ -58,6 +58,7 @@ def _card(item: Shown) -> Html:
     return tag(
         "li",
         _picture(item),
+        *[_beside(item, said, picture) for said, picture in item.more],
         score,
         tag("span", *_thought(item), class_="thought"),
         class_="card wrong" if _mistaken(item) else "card",
@@ -72,6 +73,11 @@ def _picture(item: Shown) -> Html:
     words = item.text if item.text is not None else item.id
     short = words if len(words) <= _LONGEST else words[: _LONGEST - 1] + "…"
     return tag("p", name(short), class_="words")
+
+
+def _beside(item: Shown, said: str, picture: bytes) -> Html:
+    source = f"data:image/png;base64,{b64encode(picture).decode()}"
+    return tag("img", src=source, alt=f"item {item.id}, {said}", title=said, loading="lazy")
 
 
 def _described(item: Shown) -> str:
@@ -94,4 +100,4 @@ def _thought(item: Shown) -> list[Html]:
 
 
 def _mistaken(item: Shown) -> bool:
-    return item.label is not None and item.guess is not None and item.label != item.guess
+    return item.judged and item.label is not None and item.guess is not None and item.label != item.guess

@@ -1,6 +1,7 @@
 """What was won: areas under the curves, labels to a target, labels saved at equal accuracy, the curves."""
 
 import math
+from functools import partial
 
 from askwise.report import wording
 from askwise.report.charts import Line, legend, lines
@@ -9,6 +10,7 @@ from askwise.report.curves import WINDOW, Cost, cost, first_hit, labels_to, savi
 from askwise.report.figure import axis
 from askwise.report.gaps import Gap, gaps
 from askwise.report.markup import Html, join, tag
+from askwise.report.number import Number
 from askwise.report.sections.parts import figure, name, section, table
 from askwise.report.sections.parts import lines as stacked
 
@@ -22,20 +24,20 @@ def headline(content: Content) -> Html:
     if ours is None:
         return Html("")
     tiles = [_area_tile(content, ours)]
-    if baseline is not None:
+    if baseline is not None and _targets(content):
         target = next((t for t in TARGETS[::-1] if math.isfinite(cost(t, ours).median)), TARGETS[0])
         found = saving(cost(target, ours), cost(target, baseline))
         title = f"Labels saved at {wording.percent(target, digits=0)}"
         both = wording.seeds(len(curve.seeds) for curve in (ours, baseline))
         tiles.append(_tile(title, wording.saved(found), f"against {content.baseline}, medians, {both}"))
-    for target in TARGETS[::-1]:
+    for target in TARGETS[::-1] if _targets(content) else ():
         hit = f"first hit: {wording.labels(cost(target, ours, by=first_hit))}"
         other = f"; {content.baseline}: {wording.labels(cost(target, baseline))}" if baseline else ""
         title = f"Labels to {wording.percent(target, digits=0)}, three rounds in a row"
         tiles.append(_tile(title, wording.labels(cost(target, ours)), hit + other))
-    last = f"{content.baseline}: {wording.percent(spread(baseline).mean[-1])}" if baseline else ""
-    title = f"Accuracy at {wording.total(ours.labels[-1], validation=ours.validation)}"
-    tiles.append(_tile(title, wording.percent(spread(ours).mean[-1]), last))
+    last = f"{content.baseline}: {_value(content, spread(baseline).mean[-1])}" if baseline else ""
+    title = f"{_measure(content)} at {wording.total(ours.labels[-1], validation=ours.validation)}"
+    tiles.append(_tile(title[0].upper() + title[1:], _value(content, spread(ours).mean[-1]), last))
     return tag("div", *tiles, class_="tiles")
 
 
@@ -54,13 +56,16 @@ def curves(content: Content) -> Html:
         count=8,
         snug=True,
     )
-    y = axis(low, 1.0, label="test accuracy", write=lambda v: wording.percent(v, digits=0), count=7)
+    share = content.curves[0].share
+    high = 1.0 if share else max(max(line.high) for line in drawn)
+    written = partial(wording.value, share=share, digits=0)
+    y = axis(low, high, label=f"test {_measure(content)}", write=written, count=7)
     alt = "Learning curves. " + "; ".join(
-        f"{line.name}: {wording.percent(line.ys[0])} at {wording.count(line.xs[0])} labels, "
-        f"{wording.percent(line.ys[-1])} at {wording.count(line.xs[-1])}"
+        f"{line.name}: {_value(content, line.ys[0])} at {wording.count(line.xs[0])} labels, "
+        f"{_value(content, line.ys[-1])} at {wording.count(line.xs[-1])}"
         for line in drawn
     )
-    chart = lines(drawn, x, y, alt=alt, guides=[t for t in TARGETS if t > y.low])
+    chart = lines(drawn, x, y, alt=alt, guides=[t for t in TARGETS if t > y.low and _targets(content)])
     counts = [len(curve.seeds) for curve in content.curves]
     note = (
         f"Lines: mean over the seeds ({wording.seeds(counts)}); bands: lowest to highest."
@@ -73,9 +78,22 @@ def curves(content: Content) -> Html:
         "Learning curves",
         figure(chart, note=note, above=key),
         _areas(content),
-        _costs(content),
-        _savings(content),
+        _costs(content) if _targets(content) else None,
+        _savings(content) if _targets(content) else None,
     )
+
+
+def _targets(content: Content) -> bool:
+    """Whether curves are of accuracy, which has targets that everybody knows."""
+    return all(curve.measure == "accuracy" for curve in content.curves)
+
+
+def _measure(content: Content) -> str:
+    return wording.measure(content.curves[0].measure)
+
+
+def _value(content: Content, value: Number) -> str:
+    return wording.value(value, share=content.curves[0].share)
 
 
 def _sides(content: Content) -> tuple[Curve | None, Curve | None]:
@@ -93,10 +111,11 @@ def _area_tile(content: Content, ours: Curve) -> Html:
     found = gaps(content.curves, baseline=content.baseline)
     gap = found.methods[ours.name]
     title = f"Area under the curve to {wording.count(found.budget)} labels"
-    value = "–" if gap.area is None else wording.percent(gap.area)
+    value = "–" if gap.area is None else _value(content, gap.area)
     if gap.difference is None:
         return _tile(title, value, gap.why or wording.seeds([gap.n]), kind="first")
-    beside = f"{wording.points(gap.difference.mean)} points against {content.baseline}"
+    unit = " points" if ours.share else ""
+    beside = f"{wording.gap(gap.difference.mean, share=ours.share)}{unit} against {content.baseline}"
     below = f"{beside}: {gap.verdict}, {wording.seeds([gap.difference.n])}"
     return _tile(title, value, below, kind="first")
 
@@ -116,7 +135,8 @@ def _cell(found: Cost) -> Html:
 def _areas(content: Content) -> Html:
     found = gaps(content.curves, baseline=content.baseline)
     versus = any(gap.difference is not None or gap.why for gap in found.methods.values())
-    rows = [_area_row(gap, versus=versus) for gap in found.methods.values()]
+    share = content.curves[0].share
+    rows = [_area_row(gap, versus=versus, share=share) for gap in found.methods.values()]
     head = ["acquisition", "n", "area"]
     said = (
         "Mean height of the curve from its first number of labels to this one, averaged over n seeds: the "
@@ -124,7 +144,7 @@ def _areas(content: Content) -> Html:
     )
     if versus:
         head += [
-            f"against {content.baseline}, points",
+            f"against {content.baseline}{', points' if share else ''}",
             "95 % interval",
             "Holm’s p",
             "gap that n could show",
@@ -140,18 +160,18 @@ def _areas(content: Content) -> Html:
     return join(table(head, rows, title=title), tag("p", said, class_="note"))
 
 
-def _area_row(gap: Gap, *, versus: bool) -> list[Html | str]:
+def _area_row(gap: Gap, *, versus: bool, share: bool) -> list[Html | str]:
     found = gap.difference
     paired = f" ({found.n} paired)" if found is not None and found.n != gap.n else ""
     row: list[Html | str] = [name(gap.name), f"{gap.n}{paired}"]
-    row.append("–" if gap.area is None else wording.percent(gap.area, digits=2))
+    row.append("–" if gap.area is None else wording.value(gap.area, share=share, digits=2))
     if found is not None and gap.adjusted_p is not None and gap.verdict is not None:
         row += [
-            wording.points(found.mean),
-            wording.between(found.low, found.high),
+            wording.gap(found.mean, share=share),
+            f"{wording.gap(found.low, share=share)} to {wording.gap(found.high, share=share)}",
             wording.p_value(gap.adjusted_p),
         ]
-        row += [wording.points(found.detectable).removeprefix("+"), gap.verdict]
+        row += [wording.gap(found.detectable, share=share).removeprefix("+"), gap.verdict]
     elif versus:
         row += ["–"] * 4 + [gap.why or "–"]
     return row
