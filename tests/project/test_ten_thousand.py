@@ -52,7 +52,9 @@ def bad_pictures(home, good):
     (home / ("n" * 251 + ".jpg")).write_bytes(b"")
     with open(os.fsencode(home) + b"/not-\xff-utf8.jpg", "wb") as file:  # noqa: PTH123  bytes are no Path
         file.write(b"")
-    return 14
+    still, other = Image.new("RGB", (9, 9)), Image.new("RGB", (9, 9), (255, 0, 0))
+    still.save(home / "moves.gif", save_all=True, append_images=[other])
+    return 15
 
 
 def odd_pictures(home):
@@ -62,10 +64,7 @@ def odd_pictures(home):
     Image.new("CMYK", (9, 9)).save(home / "print.jpg")
     Image.new("P", (9, 9)).save(home / "palette.png")
     Image.fromarray((np.arange(64).reshape(8, 8) * 900).astype(np.uint16)).save(home / "deep.png")
-    Image.new("RGB", (9, 9)).save(
-        home / "moves.gif", save_all=True, append_images=[Image.new("RGB", (9, 9), (255, 0, 0))]
-    )
-    return 6
+    return 5
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +109,8 @@ def test_of_photos_that_are_there_three_times_no_batch_holds_two_copies(askwise,
     rng = np.random.default_rng(1)
     tripled.mkdir()
     for number in range(100):
-        picture = Image.fromarray(rng.integers(0, 255, (8, 8, 3), dtype=np.uint8)).resize((64, 64))
+        small = Image.fromarray(rng.integers(0, 255, (8, 8, 3), dtype=np.uint8))
+        picture = small.resize((96, 96), Image.Resampling.NEAREST)
         for copy, quality in enumerate((95, 90, 85)):
             picture.save(tripled / f"{number:03d}-{copy}.jpg", quality=quality)
     new = ("new", "three", "--images", "tripled", "--classes", "a,b,c", "--encoder", "own_means:make")
