@@ -9,7 +9,6 @@ are in the pool and which are tested is decided by a hash of their ids.
 import os
 import sys
 import tempfile
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ import safetensors.torch
 import torch
 from PIL import Image
 from torch import Tensor
+from trashnet import photos
 
 import askwise as aw
 from askwise import data
@@ -101,12 +101,7 @@ def _pictures(pixels: Tensor) -> Tensor:
 def _photos_of_trashnet() -> dict[str, Tensor]:
     encoder = aw.encoders.load("lite2")
     with tempfile.TemporaryDirectory() as scratch:
-        with zipfile.ZipFile(Path(os.environ["ASKWISE_DATA"], "trashnet", "photos.zip")) as packed:
-            for member in packed.infolist():
-                label, _, file = member.filename.rpartition("/")
-                if file.endswith(".jpg") and "/" not in label and label.isalpha():
-                    Path(scratch, label).mkdir(exist_ok=True)
-                    Path(scratch, label, file).write_bytes(packed.read(member))
+        photos(Path(os.environ["ASKWISE_DATA"], "trashnet", "photos.zip"), Path(scratch))
         pool = aw.pool.images(scratch, **encoder.reading)
         ids = list(pool.ids)
         x = aw.pool.features(pool, encoder.module)[0 : len(ids)]

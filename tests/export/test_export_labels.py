@@ -21,7 +21,7 @@ from askwise.export.labels import (
 from askwise.oracle import File
 from askwise.oracle.labelling import Classes
 from askwise.store import CANNOT_TELL, SKIP, open_store
-from askwise.store.facts import Answer, ClassEdit, Item
+from askwise.store.facts import Answer, ClassEdit, Item, Question
 
 WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp", "Zs"]), min_size=1, max_size=8)
 NAMES = st.one_of(
@@ -92,13 +92,20 @@ def test_what_is_no_file_of_label_studio_is_refused(tmp_path):
 
 def test_labels_are_those_that_hold_by_now_with_the_names_that_classes_have_by_now(tmp_path):
     store = open_store(tmp_path / "s.db")
-    store.append([Item(id=name) for name in "abcd"])
+    store.append([Item(id=name) for name in "abcde"])
+    store.append([Question(id="e", round=0, rank=0, kind="test")])
     store.append([ClassEdit(edit="add", number=0, name="x"), ClassEdit(edit="add", number=1, name="y")])
     store.answer([Answer(id="a", key="1", verdict="label", label=0, annotator="ann", note="sure")])
     store.answer([Answer(id="b", key="2", verdict="skip"), Answer(id="c", key="3", verdict="cannot_tell")])
     store.answer([Answer(id="a", key="4", verdict="label", label=1, annotator="bob")])
     store.answer([Answer(id="d", key="5", verdict="label", label=1)])
     store.answer([Answer(id="d", key="6", verdict="retract")])
+    [asked] = store.facts(Question)
+    store.answer([Answer(id="e", key="7", verdict="label", label=0, question=asked.question)])
     found = labels_of(store, Classes(("x", "why")))
     store.close()
-    assert found == [Labelled("a", "why", "bob"), Labelled("b", aw.SKIP), Labelled("c", aw.CANNOT_TELL)]
+    plain = [Labelled("a", "why", "bob"), Labelled("b", aw.SKIP), Labelled("c", aw.CANNOT_TELL)]
+    assert found == [
+        *plain,
+        Labelled("e", "x"),
+    ]  # e tests the model: it is no label to learn from, and one here

@@ -107,12 +107,13 @@ def _originals(plan: "Plan", found: "list[Labelled]") -> dict[str, Path | str]:
 def _model(project: "Project", plan: "Plan", store: "Store", output: Path | None) -> Path:
     from collections import Counter
 
-    from askwise.export.labels import labels_of
     from askwise.export.model import Card, write_model
     from askwise.runs.trained import last_model
+    from askwise.store.ledger import Ledger
 
     trained = last_model(plan, store, folder=project.folder)
-    counts = Counter(one.told for one in labels_of(store, _kind(plan, store)) if isinstance(one.told, str))
+    kind = _kind(plan, store)
+    counts = Counter(kind.text(label) for label in Ledger(store).refresh().labels.values())
     card = Card(
         name=project.name,
         data=str(plan.data),

@@ -178,7 +178,7 @@ def _lines(made: "Made") -> list[str]:
         f"encoder     {encoder}",
         f"plan        {plan.posterior['name']}; first {plan.initial.count} items{first}, then {plan.acquire}",
         *(f"note        {note}" for note in made.notes),
-        f"next        askwise run {name}                       the first questions",
+        f"next        askwise label {name}                     answer questions on a page",
         f"            askwise run {name} --oracle labels.csv   answers from a file (columns id,label)",
         f"            askwise status {name}                    how far it is",
     ]

@@ -13,8 +13,9 @@ from askwise.errors import InputError
 from askwise.export.tables import FORMATS, write_table
 from askwise.files import write_whole
 from askwise.oracle.labelling import Labelling
+from askwise.store.classes import edited
 from askwise.store.contract import Store
-from askwise.store.facts import CANNOT_TELL, SKIP, Told
+from askwise.store.facts import CANNOT_TELL, SKIP, Answer, ClassEdit, Told
 from askwise.store.ledger import Ledger
 
 LABEL_STUDIO, FOLDERS = "label-studio", "folders"
@@ -37,17 +38,24 @@ class Labelled:
 def labels_of(store: Store, kind: Labelling) -> list[Labelled]:
     """What holds for every item by now, in the order of their ids: labels, skips and cannot-tells.
 
-    Tags and numbers are told as a file of labels writes them.
+    Tags and numbers are told as a file of labels writes them. Answers that test the model, and are not
+    learned from, are labels like the others.
     """
-    ledger = Ledger(store).refresh()
+    ledger, edits = Ledger(store).refresh(), edited(store.facts(ClassEdit))
+    last = {answer.id: answer for answer in store.facts(Answer)}
     found = []
-    for name in sorted({*ledger.labels, *ledger.skipped}):
-        last = next((one for one in reversed(ledger.history(name)) if one.verdict != "retract"), None)
+    for name in sorted({*ledger.labels, *ledger.skipped, *last}):
+        said = last.get(name)
+        who, note = ("", "") if said is None else (said.annotator, said.note)
         if name in ledger.labels:
-            told: Told = kind.text(ledger.labels[name])
-        else:
+            found.append(Labelled(name, kind.text(ledger.labels[name]), who, note))
+        elif name in ledger.skipped:
             told = CANNOT_TELL if ledger.skipped[name] == "cannot_tell" else SKIP
-        found.append(Labelled(name, told, last.annotator if last else "", last.note if last else ""))
+            found.append(Labelled(name, told, who, note))
+        elif said is not None and said.verdict == "label" and name not in ledger.quarantined:
+            label = edits.now(said.label) if isinstance(said.label, int) else said.label
+            if label is not None:
+                found.append(Labelled(name, kind.text(label), who, note))
     return found
 
 

@@ -1,6 +1,5 @@
 """Make a project, or add to one what is new."""
 
-import os
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,6 +8,7 @@ from typing import Any
 
 from askwise.encoders import Encoder
 from askwise.errors import InputError
+from askwise.files import write_whole
 from askwise.loop.plan import Plan, make
 from askwise.project import Project, is_project
 from askwise.project.found import Found, look_at
@@ -84,8 +84,8 @@ def create(
     folder.mkdir(parents=True, exist_ok=True)
     try:
         if source.coding is not None:
-            _write(folder / CODING, source.coding.model_dump_json(indent=1))
-        _write(project.plan, text)
+            write_whole(folder / CODING, source.coding.model_dump_json(indent=1).encode())
+        write_whole(project.plan, text.encode())
         project.exports.mkdir()
         return _filled(project, plan, known, told, notes, ask_copies, progress)
     except BaseException:
@@ -167,12 +167,3 @@ def _before(store: Path) -> tuple[int, set[str]]:
         return opened.count(), {answer.id for answer in opened.facts(Answer)}
     finally:
         opened.close()
-
-
-def _write(path: Path, text: str) -> None:
-    draft = path.with_suffix(path.suffix + ".part")
-    with draft.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)

@@ -12,19 +12,18 @@ from askwise.errors import InputError
 from askwise.files import write_whole
 from askwise.loop.answers import tell
 from askwise.loop.opening import stored_classes
-from askwise.loop.plan import make
+from askwise.loop.plan import make, planned
 from askwise.loop.setting import Setting
 from askwise.oracle.labelling import Labelling, labelling
 from askwise.project import Project
 from askwise.project.plan_file import toml_value
 from askwise.runs.material import material, read_plan
 from askwise.store import CANNOT_TELL, RETRACT, SKIP, open_store
-from askwise.store.classes import names, position
+from askwise.store.classes import position
 from askwise.store.facts import ClassEdit, Planned, Told
 from askwise.store.ledger import Ledger
 
 WORDS: Mapping[str, Told] = {"skip": SKIP, "cannot_tell": CANNOT_TELL, "retract": RETRACT}
-_CLASSES = re.compile(r"^classes\s*=\s*\[[^\]]*\]", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -37,20 +36,23 @@ class Corrected:
 
 
 def rename(project: Project, old: str, new: str) -> None:
-    """Give a class another name, in the store and in plan.toml; its labels stay.
+    """Give a class or a tag another name, in the store and in plan.toml; its labels stay.
 
     A rename that was interrupted between the two is finished by the same call.
     """
     plan = read_plan(project.plan)
-    place = position(old, plan.classes, what="the class to rename")
-    renamed = names([*plan.classes[:place], new, *plan.classes[place + 1 :]])
-    text = _with_classes(project.plan, renamed)
+    if plan.kind == "regression":
+        raise InputError("regression has no classes to rename; its numbers are named in the plan")
+    word, known = ("tags", plan.tags) if plan.tags else ("classes", plan.classes)
+    place = position(old, known, what="the class to rename")
+    renamed = [*known[:place], new, *known[place + 1 :]]
+    make({**plan.model_dump(), word: renamed})  # what cannot be a name is refused
+    text = _with_names(project.plan, word, renamed)
     store = open_store(project.place, access="answer")
     try:
-        if stored_classes(store) != renamed:
-            past = store.facts(Planned)[-1].plan
-            now = make({**past, "classes": renamed}).model_dump(mode="json")
-            store.append([ClassEdit(edit="rename", number=place, name=new), Planned(plan=now)])
+        if list(stored_classes(store)) != renamed:
+            now = make({**store.facts(Planned)[-1].plan, word: renamed})
+            store.append([ClassEdit(edit="rename", number=place, name=new), planned(now)])
     finally:
         store.close()
     write_whole(project.plan, text.encode())
@@ -87,13 +89,14 @@ def _standing(ledger: Ledger, name: str, kind: Labelling) -> str | None:
     return ledger.skipped.get(name) if label is None else kind.text(label)
 
 
-def _with_classes(path: Path, classes: Sequence[str]) -> str:
-    """The text of the plan with these classes; refused where they stand in it in an unusual way."""
+def _with_names(path: Path, word: str, names: Sequence[str]) -> str:
+    """The text of the plan with these classes or tags; refused where they stand in it in an unusual way."""
     text = path.read_text(encoding="utf-8")
-    changed = _CLASSES.sub(lambda _: f"classes = {toml_value(list(classes))}", text, count=1)
+    listed = re.compile(rf"^{word}\s*=\s*\[[^\]]*\]", re.MULTILINE)
+    changed = listed.sub(lambda _: f"{word} = {toml_value(list(names))}", text, count=1)
     before, after = tomllib.loads(text), tomllib.loads(changed)
-    if after != {**before, "classes": list(classes)}:
+    if after != {**before, word: list(names)}:
         raise InputError(
-            f"the classes in {path} cannot be changed here; write them as classes = [...] in one line"
+            f"the {word} in {path} cannot be changed here; write them as {word} = [...] in one line"
         )
     return changed
