@@ -23,8 +23,8 @@ from askwise.store.classes import names, position
 from askwise.store.facts import ClassEdit, Planned, Told
 from askwise.store.ledger import Ledger
 
+_LIST = r"""\[(?:[^\]"']|"(?:[^"\\]|\\.)*"|'[^']*')*\]"""  # of TOML; a name may hold a bracket
 WORDS: Mapping[str, Told] = {"skip": SKIP, "cannot_tell": CANNOT_TELL, "retract": RETRACT}
-_CLASSES = re.compile(r"^classes\s*=\s*\[[^\]]*\]", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def rename(project: Project, old: str, new: str) -> None:
     plan = read_plan(project.plan)
     place = position(old, plan.classes, what="the class to rename")
     renamed = names([*plan.classes[:place], new, *plan.classes[place + 1 :]])
-    text = _with_classes(project.plan, renamed)
+    text = with_names(project.plan, "classes", renamed)
     store = open_store(project.store, access="answer")
     try:
         if stored_classes(store) != renamed:
@@ -87,13 +87,22 @@ def _standing(ledger: Ledger, name: str, kind: Labelling) -> str | None:
     return ledger.skipped.get(name) if label is None else kind.text(label)
 
 
-def _with_classes(path: Path, classes: Sequence[str]) -> str:
-    """The text of the plan with these classes; refused where they stand in it in an unusual way."""
+def with_names(path: Path, word: str, names: Sequence[str]) -> str:
+    """The text of a plan with these `classes` or `tags`; refused where they stand in an unusual way."""
     text = path.read_text(encoding="utf-8")
-    changed = _CLASSES.sub(lambda _: f"classes = {toml_value(list(classes))}", text, count=1)
-    before, after = tomllib.loads(text), tomllib.loads(changed)
-    if after != {**before, "classes": list(classes)}:
+    changed = re.sub(
+        rf"^{word}\s*=\s*{_LIST}",
+        lambda _: f"{word} = {toml_value(list(names))}",
+        text,
+        count=1,
+        flags=re.MULTILINE,
+    )
+    try:
+        after = tomllib.loads(changed)
+    except tomllib.TOMLDecodeError:
+        after = {}
+    if after != {**tomllib.loads(text), word: list(names)}:
         raise InputError(
-            f"the classes in {path} cannot be changed here; write them as classes = [...] in one line"
+            f"the {word} in {path} cannot be changed here; write them as {word} = [...] in one line"
         )
     return changed
