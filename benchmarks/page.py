@@ -42,7 +42,7 @@ def make(folder: Path, items: int) -> dict[str, str]:
     rows = (centres[labels] + 3 * rng.normal(size=(items, WIDTH))).astype(np.float32)
     np.save(folder / "rows.npy", rows)
     names = [f"class {number}" for number in range(CLASSES)]
-    made = create(folder / "project", source("features", folder / "rows.npy"), classes=names)
+    made = create(folder / "project", source("features", folder / "rows.npy"), names=names)
     text = made.project.plan.read_text()
     made.project.plan.write_text(text.replace("budget = 200", "budget = 5000"))
     pool = material(read_plan(made.project.plan), folder=made.project.folder).pool
