@@ -15,8 +15,8 @@ from askwise.project import Project
 from askwise.runs.material import material, read_plan
 from askwise.store import open_store
 from askwise.store.classes import Edited, edited
-from askwise.store.contract import Lease
-from askwise.store.facts import Answer, ClassEdit, Planned, Quarantine
+from askwise.store.contract import F, Lease
+from askwise.store.facts import Answer, ClassEdit, Fact, Planned, Quarantine, Round
 from askwise.store.labels import Label, Numbers, Tags
 from askwise.store.ledger import Ledger
 from askwise.web import models
@@ -54,7 +54,7 @@ class Desk:
         self.ledger = Ledger(self.store)
         self._lock = RLock()
         self._ids: dict[str, str] = {}
-        self._answers: list[Answer] = []
+        self._read: dict[type[Fact], list[Fact]] = {}
         self._given: deque[float] = deque(maxlen=1000)
 
     def close(self) -> None:
@@ -76,7 +76,7 @@ class Desk:
     @property
     def classes(self) -> Edited:
         """The classes in use, and what became of the others."""
-        return edited(self.store.facts(ClassEdit))
+        return edited(self._every(ClassEdit))
 
     def find(self, item: str) -> str:
         """The id of an item by its opaque one; `KeyError` where there is none."""
@@ -218,10 +218,18 @@ class Desk:
 
     def answers(self) -> list[Answer]:
         """Every answer so far, oldest first."""
+        return self._every(Answer)
+
+    def rounds(self) -> list[Round]:
+        """Every model so far, oldest first."""
+        return self._every(Round)
+
+    def _every(self, kind: type[F]) -> list[F]:
+        """All facts of a kind; only what is new is read."""
         with self._lock:
-            since = self._answers[-1].revision if self._answers else 0
-            self._answers += self.store.facts(Answer, since=since)
-            return self._answers
+            known = self._read.setdefault(kind, [])
+            known += self.store.facts(kind, since=known[-1].revision if known else 0)
+            return list(known)  # type: ignore[arg-type]
 
     def history(
         self, *, text: str, name: str | None, before: int | None, count: int

@@ -16,7 +16,7 @@ def status(desk: Desk, live: Live) -> models.Status:
     counts = desk.counts()
     classes = desk.classes
     labels = _balance(desk)
-    rounds = desk.store.facts(Round)
+    rounds = desk.rounds()
     answers = desk.answers()
     seen = max([live.seen, *(one.seen for one in rounds[-1:])])
     encoding = live.encoding()
