@@ -52,6 +52,34 @@ def write_project(folder: Path, *, pictures: int = 40) -> Project:
     return project
 
 
+def rows_project(folder: Path, kind: str) -> Project:
+    """A project of rows of numbers, whose labels are tags or numbers as `kind` says."""
+    project = Project(folder)
+    folder.mkdir()
+    rows = np.random.default_rng(0).normal(size=(30, 3)).astype(np.float32)
+    np.save(folder / "rows.npy", rows)
+    acquire = "variance_of_means" if "regression" in kind else "bald"
+    project.plan.write_text(
+        f"""{kind}
+data = {str(folder / "rows.npy")!r}
+network = "linear"
+acquire = "{acquire}"
+initial = 4
+batch = 4
+budget = 20
+[posterior]
+name = "laplace"
+[training]
+epochs = 3
+""",
+        encoding="utf-8",
+    )
+    plan = read_plan(project.plan)
+    with learner(plan, material(plan), store=project.store, folder=folder) as ours:
+        ours.ask()
+    return project
+
+
 class Still(Live):
     """No process is begun: what they would tell is told by the test."""
 

@@ -251,6 +251,12 @@ def test_another_host_than_this_machine_wants_tokens_and_says_how_to_have_tls(pr
         serve(project, host=host, port=8765)
 
 
+def test_a_server_with_tls_in_front_wants_people_and_is_the_only_host(project):
+    with pytest.raises(InputError, match=r"labels.example is open to others; .* --person"):
+        serve(project, public="labels.example", port=8765)
+    assert hosts("127.0.0.1", 8765, public="Labels.example") == {"labels.example"}
+
+
 def test_the_hosts_of_a_server_on_this_machine_are_its_own_names_alone():
     assert hosts("127.0.0.1", 8765) == {"127.0.0.1:8765", "localhost:8765", "[::1]:8765"}
     assert hosts("box.example", 80) == {"box.example:80", "box.example"}

@@ -4,7 +4,7 @@ import io
 
 import pytest
 from PIL import Image
-from small_page import HEADERS, Page, truth
+from small_page import HEADERS, Page, rows_project, truth
 
 from askwise.store import open_store
 from askwise.store.facts import Answer
@@ -246,7 +246,9 @@ def test_a_class_is_added_and_renamed_in_the_facts_and_in_the_plan(page):
         {"edit": "rename", "name": "nobody", "to": "x"},
         {"edit": "rename", "name": "dark"},
         {"edit": "rename", "name": "dark", "to": "light"},
-        {"edit": "merge", "name": "dark", "to": "light"},
+        {"edit": "merge", "name": "dark", "to": "dark"},
+        {"edit": "merge", "name": "dark", "to": "nobody"},
+        {"edit": "retire", "name": "nobody"},
     ],
 )
 def test_a_change_of_classes_that_makes_no_sense_changes_nothing(page, given):
@@ -254,6 +256,46 @@ def test_a_change_of_classes_that_makes_no_sense_changes_nothing(page, given):
     assert page.post("/api/classes", {**given, "revision": revision}).status_code == 400
     assert page.project.plan.read_text() == text
     assert page.get("/api/project").json()["revision"] == revision
+
+
+def test_a_class_that_is_retired_or_merged_has_no_key_and_its_labels_follow(page):
+    for one in page.questions(n=6):
+        page.answer(one, truth(one["name"]))
+    counts = {one["name"]: one["count"] for one in page.get("/api/status").json()["balance"]}
+    revision = page.get("/api/project").json()["revision"]
+    merged = page.post(
+        "/api/classes", {"edit": "merge", "name": "dark", "to": "light", "revision": revision}
+    ).json()
+    assert [(one["name"], one["key"], one["parent"], one["retired"]) for one in merged["classes"]] == [
+        ("dark", None, "light", True),
+        ("light", "1", None, False),
+    ]
+    after = {one["name"]: one["count"] for one in page.get("/api/status").json()["balance"]}
+    assert after == {"light": sum(counts.values())} == {"light": 6}
+    again = {"edit": "retire", "name": "light", "revision": merged["revision"]}
+    assert page.post("/api/classes", again).status_code == 200
+    assert page.get("/api/project").json()["counts"]["labelled"] == 0
+
+
+def test_tags_and_numbers_are_answered_each_in_its_own_way(tmp_path):
+    for kind, good, bad in (
+        ('task = "multilabel"\ntags = ["red", "blue"]', ["blue", "red"], "red"),
+        ('task = "regression"', 2.5, "red"),
+    ):
+        project = rows_project(tmp_path / kind[8:12], kind)
+        page = Page(project)
+        with page.client:
+            assert page.get("/api/project").json()["kind"] == "row"
+            one, two = page.questions(n=2)
+            assert one["row"][0][0] == "0"
+            assert page.answer(one, bad, key="the-bad-").json()["refused"]
+            assert page.answer(two, good, key="the-good").json()["answers"]
+            [past] = page.get("/api/history").json()["answers"]
+            assert past["value"] == (sorted(good, reverse=True) if isinstance(good, list) else good)
+            assert page.get("/api/status").json()["labels"] == 1
+            edit = {"edit": "add", "name": "green", "revision": 10**6}
+            added = page.post("/api/classes", edit)
+            assert added.status_code == (200 if isinstance(good, list) else 400)
 
 
 def test_the_events_begin_with_the_status(page):

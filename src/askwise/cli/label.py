@@ -15,6 +15,10 @@ def label(
         "127.0.0.1"
     ),
     port: Annotated[int | None, typer.Option(min=0, max=65535, help="By default the first free one.")] = None,
+    public: Annotated[
+        str | None,
+        typer.Option(metavar="DOMAIN", help="The name of a server with TLS in front that hands requests on."),
+    ] = None,
     person: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="A link of one's own for each; repeatable.")
     ] = None,
@@ -41,6 +45,7 @@ def label(
         project,
         host=host,
         port=port,
+        public=public,
         people=person or (),
         browser=not no_browser,
         say=typer.echo,

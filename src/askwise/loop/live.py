@@ -16,7 +16,6 @@ from askwise.loop.perform import ask_questions, train_round
 from askwise.loop.setting import Setting
 from askwise.pool.features import FeaturePool
 from askwise.store.facts import Answer, Question, Round
-from askwise.store.labels import class_number
 
 AHEAD = 12
 """Questions asked at a time: a page holds eight, and two pages may be open."""
@@ -32,10 +31,13 @@ class Guess:
 
     id: str
     probabilities: list[float]
+    """Of each class, or of each tag; none of numbers."""
     total: float
     epistemic: float
     aleatoric: float
     neighbours: list[str]
+    number: float | None = None
+    """The mean of the first number, where labels are numbers."""
 
 
 @dataclass(frozen=True)
@@ -103,14 +105,17 @@ class Live:
         plan = setting.plan
         found = predict(fitted, reading.inputs, draws=plan.draws, seed=plan.draw_seed(number))
         near = self._nearest(fitted, reading.inputs, reading.ids)
+        numbers, tags = plan.kind == "regression", plan.kind == "multilabel"
+        shown = found.mean[..., 1] if tags else found.mean
         return [
             Guess(
                 name,
-                found.mean[at].tolist(),
-                float(found.total[at]),
-                float(found.epistemic[at]),
-                float(found.aleatoric[at]),
+                [] if numbers else shown[at].tolist(),
+                float(found.total[at].sum()),
+                float(found.epistemic[at].sum()),
+                float(found.aleatoric[at].sum()),
                 near[at],
+                float(found.mean[at].flatten()[0]) if numbers else None,
             )
             for at, name in enumerate(reading.ids)
         ]
@@ -120,8 +125,8 @@ class Live:
         return (self._kept if self._partial else len(self._setting.pool)), len(self._setting.pool)
 
     def _several(self) -> bool:
-        """Whether at least two classes were answered: of one alone nothing can be learned."""
-        return len({class_number(label) for label in self._setting.ledger.labels.values()}) > 1
+        """Whether at least two different labels were given: of one alone nothing can be learned."""
+        return len(set(self._setting.ledger.labels.values())) > 1
 
     def _fit(self) -> Round | None:
         setting = self._setting

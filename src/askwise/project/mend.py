@@ -23,6 +23,7 @@ from askwise.store.classes import position
 from askwise.store.facts import ClassEdit, Planned, Told
 from askwise.store.ledger import Ledger
 
+_LIST = r"""\[(?:[^\]"']|"(?:[^"\\]|\\.)*"|'[^']*')*\]"""  # of TOML; a name may hold a bracket
 WORDS: Mapping[str, Told] = {"skip": SKIP, "cannot_tell": CANNOT_TELL, "retract": RETRACT}
 
 
@@ -47,7 +48,7 @@ def rename(project: Project, old: str, new: str) -> None:
     place = position(old, known, what="the class to rename")
     renamed = [*known[:place], new, *known[place + 1 :]]
     make({**plan.model_dump(), word: renamed})  # what cannot be a name is refused
-    text = _with_names(project.plan, word, renamed)
+    text = with_names(project.plan, word, renamed)
     store = open_store(project.place, access="answer")
     try:
         if list(stored_classes(store)) != renamed:
@@ -89,13 +90,21 @@ def _standing(ledger: Ledger, name: str, kind: Labelling) -> str | None:
     return ledger.skipped.get(name) if label is None else kind.text(label)
 
 
-def _with_names(path: Path, word: str, names: Sequence[str]) -> str:
-    """The text of the plan with these classes or tags; refused where they stand in it in an unusual way."""
+def with_names(path: Path, word: str, names: Sequence[str]) -> str:
+    """The text of a plan with these `classes` or `tags`; refused where they stand in an unusual way."""
     text = path.read_text(encoding="utf-8")
-    listed = re.compile(rf"^{word}\s*=\s*\[[^\]]*\]", re.MULTILINE)
-    changed = listed.sub(lambda _: f"{word} = {toml_value(list(names))}", text, count=1)
-    before, after = tomllib.loads(text), tomllib.loads(changed)
-    if after != {**before, word: list(names)}:
+    changed = re.sub(
+        rf"^{word}\s*=\s*{_LIST}",
+        lambda _: f"{word} = {toml_value(list(names))}",
+        text,
+        count=1,
+        flags=re.MULTILINE,
+    )
+    try:
+        after = tomllib.loads(changed)
+    except tomllib.TOMLDecodeError:
+        after = {}
+    if after != {**tomllib.loads(text), word: list(names)}:
         raise InputError(
             f"the {word} in {path} cannot be changed here; write them as {word} = [...] in one line"
         )

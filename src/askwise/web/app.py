@@ -27,10 +27,14 @@ STATIC = Path(__file__).parent / "static"
 _REFUSALS: Mapping[int | str, dict[str, Any]] = {
     400: {"model": models.Problem, "description": "It makes no sense as it is"},
     401: {"model": models.Problem, "description": "The token is missing or wrong"},
+    403: {"model": models.Problem, "description": "A page of another site asks"},
     404: {"model": models.Problem, "description": "There is no such thing"},
+    405: {"model": models.Problem, "description": "Not by this method"},
     409: {"model": models.Problem, "description": "Not now, or no longer"},
     413: {"model": models.Problem, "description": "It is too large"},
+    414: {"model": models.Problem, "description": "The address is too long"},
     415: {"model": models.Problem, "description": "It is no JSON"},
+    421: {"model": models.Problem, "description": "It was sent to another host"},
     422: {"model": models.Problem, "description": "A field is missing, or has a wrong value"},
     429: {"model": models.Problem, "description": "Too many requests"},
     503: {"model": models.Problem, "description": "The store cannot be used just now"},
@@ -88,7 +92,7 @@ def _add_routes(app: FastAPI, desk: Desk, live: Live) -> None:
         revision = desk.store.revision
         return models.ProjectShown(
             name=desk.project.folder.resolve().name,
-            task="classification",
+            task=desk.task,
             kind=desk.media.kind,
             classes=shown(desk.classes),
             counts=desk.counts(),
@@ -199,10 +203,19 @@ def _who(request: Request) -> str:
 
 
 def _named(desk: Desk, found: Guessed) -> list[models.Probability]:
-    """Classes by probability; those that the model does not know yet have none."""
-    names = desk.classes.names
-    pairs = [models.Probability(name=n, p=p) for n, p in zip(names, found.probabilities, strict=False)]
-    return sorted(pairs, key=lambda one: -one.p)
+    """Classes or tags by probability, those that the model knows."""
+    pairs = zip(desk.classes.names, found.probabilities, strict=False)
+    return sorted((models.Probability(name=n, p=p) for n, p in pairs), key=lambda one: -one.p)
+
+
+def _guess(desk: Desk, found: Guessed) -> str:
+    """What the model would say, in words."""
+    if found.number is not None:
+        return f"{found.number:.4g}"
+    ranked = _named(desk, found)
+    if desk.task == "multilabel":
+        return ", ".join(one.name for one in ranked if one.p > 0.5) or "none of the tags"
+    return ranked[0].name if ranked else "?"
 
 
 def _why(desk: Desk, found: Guessed) -> models.Why:
@@ -210,10 +223,10 @@ def _why(desk: Desk, found: Guessed) -> models.Why:
     near = [
         models.Neighbour(item=opaque(name), name=desk.name(name), label=label)
         for name in found.neighbours
-        if (label := desk.shown_label(desk.ledger.labels.get(name), classes)) is not None
+        if (label := _said(desk.shown_label(desk.ledger.labels.get(name), classes))) is not None
     ]
     return models.Why(
-        guess=ranked[0].name,
+        guess=_guess(desk, found),
         probabilities=ranked[:5],
         uncertainty=models.Uncertainty(
             total=found.total, epistemic=found.epistemic, aleatoric=found.aleatoric
@@ -222,11 +235,17 @@ def _why(desk: Desk, found: Guessed) -> models.Why:
     )
 
 
+def _said(label: str | float | list[str] | None) -> str | None:
+    if isinstance(label, list):
+        return ", ".join(label) or "none of the tags"
+    return None if label is None else str(label)
+
+
 def _unsure(desk: Desk, found: Guessed) -> models.UnsureItem:
     return models.UnsureItem(
         item=opaque(found.id),
         name=desk.name(found.id),
-        guess=_named(desk, found)[0].name,
+        guess=_guess(desk, found),
         uncertainty=found.total,
     )
 

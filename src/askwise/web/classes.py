@@ -14,7 +14,7 @@ def keys(names: Sequence[str]) -> list[str | None]:
 
     Classes that are called by digits have these.
     """
-    taken = {name for name in names if name in _DIGITS}
+    taken = {name for name in names if name in tuple(_DIGITS)}
     found: list[str | None] = []
     for place, name in enumerate(names):
         if name in taken:

@@ -8,14 +8,16 @@ from threading import RLock
 from time import monotonic
 
 from askwise.errors import InputError
-from askwise.loop.plan import Plan
+from askwise.loop.edits import refuse_gone
+from askwise.loop.plan import Plan, make
+from askwise.oracle.labelling import labelling
 from askwise.project import Project
 from askwise.runs.material import material, read_plan
 from askwise.store import open_store
-from askwise.store.classes import Edited, edited, position
-from askwise.store.contract import Lease
-from askwise.store.facts import Answer, ClassEdit, Planned, Quarantine
-from askwise.store.labels import Label
+from askwise.store.classes import Edited, edited
+from askwise.store.contract import F, Lease
+from askwise.store.facts import Answer, ClassEdit, Fact, Planned, Quarantine, Round
+from askwise.store.labels import Label, Numbers, Tags
 from askwise.store.ledger import Ledger
 from askwise.web import models
 from askwise.web.media import Media
@@ -52,7 +54,7 @@ class Desk:
         self.ledger = Ledger(self.store)
         self._lock = RLock()
         self._ids: dict[str, str] = {}
-        self._answers: list[Answer] = []
+        self._read: dict[type[Fact], list[Fact]] = {}
         self._given: deque[float] = deque(maxlen=1000)
 
     def close(self) -> None:
@@ -60,9 +62,21 @@ class Desk:
         self.store.close()
 
     @property
+    def task(self) -> models.TaskName:
+        """What an answer is."""
+        known: dict[str, models.TaskName] = {
+            "classification": "classification",
+            "multilabel": "multilabel",
+            "regression": "regression",
+        }
+        if self.plan.kind not in known:
+            raise InputError(f"the page takes classes, tags and numbers; {self.plan.kind} is not one of them")
+        return known[self.plan.kind]
+
+    @property
     def classes(self) -> Edited:
         """The classes in use, and what became of the others."""
-        return edited(self.store.facts(ClassEdit))
+        return edited(self._every(ClassEdit))
 
     def find(self, item: str) -> str:
         """The id of an item by its opaque one; `KeyError` where there is none."""
@@ -178,22 +192,44 @@ class Desk:
 
     def _label(self, one: models.AnswerGiven, classes: Edited) -> Label:
         """The label that a value names."""
-        active = classes.active()
-        names = [classes.names[number] for number in active]
-        if not isinstance(one.value, str):
-            raise InputError(f"a label is the name of a class, not {one.value!r}")
-        return active[position(one.value, names, what="the label")]
+        wanted: dict[str, tuple[type | tuple[type, ...], str]] = {
+            "classification": (str, "the name of a class"),
+            "multilabel": (list, "a list of tags"),
+            "regression": ((float, int), "a number"),
+        }
+        kind, said = wanted[self.plan.kind]
+        if not isinstance(one.value, kind):
+            raise InputError(f"a label is {said}, not {one.value!r}")
+        names = self.plan.numbers or classes.names
+        label = labelling(self.plan.task, tuple(names)).label(one.value, what="the label")
+        refuse_gone(label, self.ledger.rules, classes.names, what="the label")
+        return label
 
-    def shown_label(self, label: Label | None, classes: Edited) -> str | None:
-        """The name of a class as a page shows it."""
-        return classes.names[label] if isinstance(label, int) else None
+    def shown_label(self, label: Label | None, classes: Edited) -> str | float | list[str] | None:
+        """A label as a page shows it: the name of a class, tags, or a number."""
+        match label:
+            case int():
+                return classes.names[label]
+            case Tags():
+                return [classes.names[number] for number in label.tags]
+            case Numbers():
+                return label.values[0]
+        return None
 
     def answers(self) -> list[Answer]:
         """Every answer so far, oldest first."""
+        return self._every(Answer)
+
+    def rounds(self) -> list[Round]:
+        """Every model so far, oldest first."""
+        return self._every(Round)
+
+    def _every(self, kind: type[F]) -> list[F]:
+        """All facts of a kind; only what is new is read."""
         with self._lock:
-            since = self._answers[-1].revision if self._answers else 0
-            self._answers += self.store.facts(Answer, since=since)
-            return self._answers
+            known = self._read.setdefault(kind, [])
+            known += self.store.facts(kind, since=known[-1].revision if known else 0)
+            return list(known)  # type: ignore[arg-type]
 
     def history(
         self, *, text: str, name: str | None, before: int | None, count: int
@@ -204,7 +240,7 @@ class Desk:
         for one in reversed(self.answers()):
             if before is not None and one.revision >= before:
                 continue
-            if name is not None and self.shown_label(one.label, classes) != name:
+            if name is not None and not _names(self.shown_label(one.label, classes), name):
                 continue
             if wanted and wanted not in f"{self.name(one.id)}\n{one.note}\n{one.annotator}".casefold():
                 continue
@@ -244,7 +280,10 @@ class Desk:
 
     def planned(self) -> Plan:
         """The plan that the trainer follows, by the facts."""
-        from askwise.loop.plan import make
-
         facts = self.store.facts(Planned)
         return make(facts[-1].plan) if facts else self.plan
+
+
+def _names(shown: str | float | list[str] | None, name: str) -> bool:
+    """Whether a label names a class or tag."""
+    return shown == name or (isinstance(shown, list) and name in shown)

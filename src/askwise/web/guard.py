@@ -72,7 +72,7 @@ class Guard:
         self._app, self._hosts = app, hosts
         self._people = [(_digest(token), name) for token, name in people.items()]
         self._rates = {name: Rate(per_second, 2 * per_second) for name in people.values()}
-        self._strangers = Rate(20, 200)
+        self._strangers, self._readers = Rate(20, 200), Rate(per_second, 5 * per_second)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what is allowed; refuse the rest with one sentence."""
@@ -116,7 +116,7 @@ class Guard:
         if not _same_origin(headers, hosts[0].lower(), writes=writes):
             return 403, "a page of another site may not use this server"
         if _is_open(scope["path"]) and not writes:
-            return None
+            return None if self._readers.allows() else (429, "too many requests; wait a moment")
         name = self._person(headers)
         if name is None:
             if not self._strangers.allows():

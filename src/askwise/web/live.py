@@ -25,6 +25,7 @@ class Guessed:
     epistemic: float
     aleatoric: float
     neighbours: list[str]
+    number: float | None = None
 
 
 class Live:

@@ -54,7 +54,7 @@ class Media:
             if isinstance(source, ImageSource):
                 found = _file_picture(source, identity, side)
             else:
-                found = _drawn(self._pool.item(identity).inputs.numpy())
+                found = _enlarged(_drawn(self._pool.item(identity).inputs.numpy()))
             found.thumbnail((side, side), Image.Resampling.LANCZOS)
             stream = io.BytesIO()
             found.save(stream, "WEBP", quality=90, method=2)
@@ -121,8 +121,12 @@ def _bare(picture: Image.Image) -> Image.Image:
 
 
 def _drawn(pixels: np.ndarray) -> Image.Image:
-    """Pixels [C, H, W] between 0 and 1 as a picture; small ones are enlarged with sharp edges."""
+    """Pixels [C, H, W] between 0 and 1 as a picture."""
     whole = (np.nan_to_num(pixels).clip(0, 1) * 255).round().astype(np.uint8).transpose(1, 2, 0)
-    picture = Image.fromarray(whole[:, :, 0] if whole.shape[2] == 1 else np.ascontiguousarray(whole))
+    return Image.fromarray(whole[:, :, 0] if whole.shape[2] == 1 else np.ascontiguousarray(whole))
+
+
+def _enlarged(picture: Image.Image) -> Image.Image:
+    """A picture of few pixels with each of them drawn larger, so that a person can see them."""
     times = max(1, _ENLARGED // max(picture.size))
     return picture.resize((picture.width * times, picture.height * times), Image.Resampling.NEAREST)

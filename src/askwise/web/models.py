@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 Kind = Literal["image", "text", "row"]
 Model = Literal["encoding", "cold", "learning", "steady"]
+TaskName = Literal["classification", "multilabel", "regression"]
 Verdict = Literal["label", "skip", "unclear", "retract"]
 Short = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Opaque = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{24}$")]
@@ -51,7 +52,7 @@ class ProjectShown(BaseModel):
     """What is labelled, and by whom."""
 
     name: str
-    task: Literal["classification", "multilabel", "regression"]
+    task: TaskName
     kind: Kind
     classes: list[ClassShown]
     counts: Counts

@@ -24,31 +24,34 @@ def serve(
     *,
     host: str = "127.0.0.1",
     port: int | None = None,
+    public: str | None = None,
     people: Sequence[str] = (),
     browser: bool = True,
     say: Callable[[str], None] = print,
 ) -> None:
     """Serve the page until it is interrupted, with a link for each of these people.
 
-    On another host than this machine they must be named.
+    On another host than this machine they must be named. `public` is the name of a server with TLS in
+    front, which hands requests on to this one.
     """
-    if not _is_here(host) and not people:
+    if not (_is_here(host) and public is None) and not people:
         raise InputError(
-            f"the page is for this machine alone, and {host} is open to others; give everybody a token "
-            "with --person NAME, and put a server with TLS in front (for example: caddy reverse-proxy "
-            f"--from your.domain --to 127.0.0.1:{port or _PORTS[0]}), since tokens travel with every request"
+            f"the page is for this machine alone, and {public or host} is open to others; give everybody a "
+            "link of their own with --person NAME, and since tokens travel with every request, put a server "
+            "with TLS in front: askwise label PROJECT --public your.domain --person NAME, and beside it "
+            f"caddy reverse-proxy --from your.domain --to 127.0.0.1:{port or _PORTS[0]}"
         )
     listener = _listener(host, port)
     number = listener.getsockname()[1]
     links = tokens(project, people or [_NOBODY])
     desk = Desk(project)
     live = Live(project.folder, encodes=desk.encoder is not None, bar=desk.bar)
-    app = make_app(desk, live, people=links, hosts=hosts(host, number))
-    shown = f"[{host}]" if ":" in host else host
+    app = make_app(desk, live, people=links, hosts=hosts(host, number, public=public))
+    shown = f"http://[{host}]:{number}" if ":" in host else f"http://{host}:{number}"
     for token, name in links.items():
-        link = f"http://{shown}:{number}/#{token}"
+        link = f"{shown if public is None else f'https://{public}'}/#{token}"
         say(f"{project.name}: {link}" if len(links) == 1 else f"{name}: {link}")
-        if browser and _is_here(host):
+        if browser and _is_here(host) and public is None:
             Timer(1.0, webbrowser.open, [link]).start()
             browser = False
     say("Stop with Ctrl+C; every answer is on the disk.")
@@ -65,8 +68,10 @@ def serve(
     uvicorn.Server(config).run(sockets=[listener])
 
 
-def hosts(host: str, port: int) -> frozenset[str]:
+def hosts(host: str, port: int, *, public: str | None = None) -> frozenset[str]:
     """What the header Host may say: a name that resolves here, but is another, is refused."""
+    if public is not None:
+        return frozenset({public.lower()})
     names = {host, "127.0.0.1", "localhost", "[::1]"} if _is_here(host) else {host}
     shown = {f"[{name}]" if ":" in name and not name.startswith("[") else name for name in names}
     return frozenset({f"{name}:{port}" for name in shown} | (shown if port == 80 else set()))

@@ -15,14 +15,12 @@ def status(desk: Desk, live: Live) -> models.Status:
     revision = desk.store.revision
     counts = desk.counts()
     classes = desk.classes
-    labels = Counter(
-        shown for label in desk.ledger.labels.values() if (shown := desk.shown_label(label, classes))
-    )
-    rounds = desk.store.facts(Round)
+    labels = _balance(desk)
+    rounds = desk.rounds()
     answers = desk.answers()
     seen = max([live.seen, *(one.seen for one in rounds[-1:])])
     encoding = live.encoding()
-    model = _model(labels, rounds, seen, desk, encoding)
+    model = _model(counts.labelled, rounds, seen, desk, encoding)
     return models.Status(
         labels=counts.labelled,
         balance=[
@@ -45,7 +43,7 @@ def status(desk: Desk, live: Live) -> models.Status:
 def reason(desk: Desk, live: Live) -> str:
     """Why there is nothing to ask just now."""
     counts, encoding = desk.counts(), live.encoding()
-    if not desk.classes.active():
+    if not desk.classes.active() and desk.plan.kind != "regression":
         return "No class has a name yet: add one with +."
     if counts.labelled >= desk.plan.budget:
         return (
@@ -63,13 +61,23 @@ def reason(desk: Desk, live: Live) -> str:
     return "The next questions are being chosen."
 
 
+def _balance(desk: Desk) -> Counter[str]:
+    """How many labels name each class or tag; numbers name none."""
+    found: Counter[str] = Counter()
+    classes = desk.classes
+    for label in list(desk.ledger.labels.values()):
+        shown = desk.shown_label(label, classes)
+        found.update([shown] if isinstance(shown, str) else shown if isinstance(shown, list) else [])
+    return found
+
+
 def _model(
-    labels: Counter[str], rounds: list[Round], seen: int, desk: Desk, encoding: models.Encoding | None
+    labels: int, rounds: list[Round], seen: int, desk: Desk, encoding: models.Encoding | None
 ) -> models.Model:
     if not rounds:
         return "encoding" if encoding is not None and not labels else "cold"
     unseen = any(one.revision > seen for one in desk.answers()[-1:])
-    return "learning" if unseen or sum(labels.values()) < _STEADY else "steady"
+    return "learning" if unseen or labels < _STEADY else "steady"
 
 
 def _curve(rounds: list[Round]) -> list[models.Point]:
@@ -88,7 +96,7 @@ def _next(desk: Desk, live: Live, counts: models.Counts, labels: Counter[str], m
     given = desk.answers()
     if live.refused is not None and not live.running:
         return f"The model cannot learn: {live.refused}"
-    if not active:
+    if not active and desk.plan.kind != "regression":
         return "Name the first class: press + and type it."
     if counts.labelled >= desk.plan.budget:
         return f"The budget of {desk.plan.budget} labels is spent; raise it in {desk.project.plan} to go on."
@@ -98,13 +106,13 @@ def _next(desk: Desk, live: Live, counts: models.Counts, labels: Counter[str], m
         return "The encoder has begun; the first questions come as soon as some items are encoded."
     if not given:
         return "Label the first item: one key, and the next one comes."
-    if not labels and all(one.verdict == "skip" for one in given):
+    if not counts.labelled and all(one.verdict == "skip" for one in given):
         return "Everything so far was skipped: label one item, or add the class that is missing with +."
-    if not labels:
-        return "There is no label yet: the model begins to learn when two classes have one."
-    if len(answered) == 1:
+    if not counts.labelled:
+        return "There is no label yet: the model begins to learn with the first two."
+    if desk.plan.kind == "classification" and len(answered) == 1:
         return f"So far all labels are {answered[0]!r}: the model begins to learn with a second class."
-    missing = [name for name in active if name not in answered]
+    missing = [name for name in active if name not in answered and desk.plan.kind != "regression"]
     if missing:
         shown = ", ".join(missing[:3]) + (" ..." if len(missing) > 3 else "")
         return f"Go on: no item is labelled {shown} yet, and the model cannot know what it never saw."
