@@ -57,7 +57,7 @@ def test_axe_finds_nothing_serious(colours: str, visit: Any) -> None:
         page.click("[data-act=why]")
         page.wait_for_selector(".why .snippet")
         found["why"] = barriers(page)
-        for key in "/?+":
+        for key in "/?+" if colours == "light" else "?":
             press(page, key)
             page.wait_for_selector("dialog[open]")
             found[key] = barriers(page)

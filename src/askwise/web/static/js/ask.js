@@ -9,6 +9,7 @@ import { emptyWords, hintWords } from "./words.js";
 import { Viewer } from "./viewer.js";
 import { explain } from "./why.js";
 
+const FADE = [{ opacity: 0 }, { opacity: 1, offset: 0.06 }, { opacity: 1, offset: 0.7 }, { opacity: 0 }];
 const HOLD = 180; // a shorter Alt is the beginning of something else, such as another window
 
 /** The view; `page` holds project, keys, items, questions, session, status and how to fetch the project again. */
@@ -20,6 +21,7 @@ export class Ask {
   #note = null;
   #why = null;
   #hold = null;
+  #fading = null;
 
   constructor(page) {
     this.#page = page;
@@ -228,9 +230,7 @@ export class Ask {
   }
 
   #said(words) {
-    const said = fill(at("said"), words);
-    said.classList.remove("fresh");
-    void said.offsetWidth; // starts the fading anew
-    said.classList.add("fresh");
+    this.#fading?.cancel();
+    this.#fading = fill(at("said"), words).animate(FADE, 1600);
   }
 }

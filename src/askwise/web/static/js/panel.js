@@ -18,6 +18,7 @@ const MODEL = {
 /** The panel of one project; `open` shows an item of the gallery. */
 export class Panel {
   #parts = {};
+  #drawn = {}; // what each part was drawn from
   #project;
   #items;
   #open;
@@ -39,12 +40,21 @@ export class Panel {
 
   /** Shows a status of the server. */
   show(status) {
-    fill(this.#parts.next, make("p", { class: "next" }, status.next || "Answer what is asked; the model learns meanwhile."));
-    fill(this.#parts.numbers, ...this.#numbers(status), curve(status.curve ?? []));
-    fill(this.#parts.learning, ...this.#learning(status));
-    if (this.#parts.balance) fill(this.#parts.balance, this.#balance(status.balance ?? []));
+    const { next, labels, accuracy, speed, curve: points, model, trainer, seen, given, encoding, balance } = status;
+    this.#draw("next", [next], () => [make("p", { class: "next" }, next || "Answer what is asked; the model learns meanwhile.")]);
+    this.#draw("numbers", [labels, accuracy, speed, points], () => [...this.#numbers(status), curve(points ?? [])]);
+    this.#draw("learning", [model, trainer, seen, given, encoding], () => this.#learning(status));
+    if (this.#parts.balance) this.#draw("balance", [balance], () => [this.#balance(balance ?? [])]);
     this.#parts.unsure.parentElement.hidden = !["learning", "steady"].includes(status.model);
     if (!this.#parts.unsure.parentElement.hidden && status.seen !== this.#looked) this.#gallery(status.seen);
+  }
+
+  /** Draws a part anew if what it stands on has changed. */
+  #draw(name, facts, parts) {
+    const now = JSON.stringify(facts);
+    if (this.#drawn[name] === now) return;
+    this.#drawn[name] = now;
+    fill(this.#parts[name], ...parts());
   }
 
   #numbers({ labels, accuracy, speed, curve: points }) {

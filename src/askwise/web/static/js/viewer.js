@@ -94,10 +94,11 @@ export class Viewer {
 
   #place() {
     const { image, scale } = this.#zoom;
-    const limit = (side) => ((scale - 1) * side) / 2;
-    const within = (value, most) => Math.min(most, Math.max(-most, value));
-    this.#zoom.x = within(this.#zoom.x, limit(this.#stage.clientWidth));
-    this.#zoom.y = within(this.#zoom.y, limit(this.#stage.clientHeight));
+    const within = (value, side) => Math.min(((scale - 1) * side) / 2, Math.max(((1 - scale) * side) / 2, value));
+    if (scale > 1) { // a whole picture needs no measuring, which would hold up the painting
+      this.#zoom.x = within(this.#zoom.x, this.#stage.clientWidth);
+      this.#zoom.y = within(this.#zoom.y, this.#stage.clientHeight);
+    } else this.#zoom.x = this.#zoom.y = 0;
     image.style.transform = scale === 1 ? "" : `translate(${this.#zoom.x}px, ${this.#zoom.y}px) scale(${scale})`;
     this.#stage.classList.toggle("zoomed", scale > 1);
     this.#tools.querySelector("output")?.replaceChildren(`${Math.round(scale * 100)} %`);
