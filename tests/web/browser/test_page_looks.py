@@ -105,6 +105,26 @@ def test_the_panel_tells_how_it_stands(visit: Any) -> None:
         page.wait_for_selector("text=The trainer starts again; your answers are safe.")
 
 
+def test_an_unsure_item_is_opened_from_the_gallery_without_its_guess_and_answered(visit: Any) -> None:
+    with ContractServer(items=20) as server:
+        server.model = True
+        page = visit(server)
+        page.wait_for_selector(".tiles .snippet")
+        assert "guess" not in page.locator("#panel-unsure").inner_text()
+        page.click("[aria-label='Open item 15']")
+        page.wait_for_selector("text=Out of turn.")
+        press(page, "2")
+        page.wait_for_selector("text=Which class is it?")
+        settled(page)
+        assert server.verdicts() == {"i15": ("label", "dog")}
+        assert (server.facts[0]["question"], server.facts[0]["assisted"]) == (None, False)
+        page.click("[aria-label='Open item 16']")
+        page.wait_for_selector("text=Out of turn.")
+        press(page, "Escape")
+        page.wait_for_selector("text=Which class is it?")
+        assert len(server.facts) == 1
+
+
 def test_light_and_dark_are_switched_and_kept(visit: Any) -> None:
     with ContractServer() as server:
         page = visit(server, color_scheme="light")
@@ -141,3 +161,8 @@ def test_the_first_minutes_have_their_words(visit: Any) -> None:
         before = server.asked
         page.wait_for_timeout(1000)
         assert server.asked - before < 5, "a page without questions must not ask without end"
+        page.click("text=Ask the skipped ones again")
+        page.wait_for_selector("#stage article")
+        press(page, "1", "1", "1")
+        page.wait_for_selector("text=Every item is answered")
+        assert server.verdicts() == {f"i{place}": ("label", "cat") for place in range(4)}

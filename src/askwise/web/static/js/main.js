@@ -45,8 +45,13 @@ function run(project, outbox) {
     },
     leave() {
       session.home();
-      goto(cameFrom);
+      back();
     },
+  };
+  const back = () => {
+    const view = cameFrom;
+    cameFrom = "ask";
+    if (view !== "ask") goto(view);
   };
   const openItem = (entry, from) => {
     cameFrom = from;
@@ -75,12 +80,9 @@ function run(project, outbox) {
     });
   }
   document.addEventListener("goto", ({ detail }) => detail === "history" && history.show());
-  session.addEventListener("answer", ({ detail }) => {
+  session.addEventListener("answer", () => {
     write(recent, { names: session.recent });
-    if (detail.before && cameFrom === "history" && !session.visitor) {
-      cameFrom = "ask";
-      goto("history");
-    }
+    back();
   });
 
   const news = (status) => {

@@ -4,6 +4,7 @@ import { get, pause } from "./api.js";
 
 export const AHEAD = 8;
 const LOW = 6; // asks for more when fewer are ahead
+const MOST_PAGES = 50; // of the history, looked through for skipped items
 const PATIENCE = 5; // times to ask in vain before a stock is called complete
 const KEPT = 2; // the next ones stay; those behind them may give way to newer questions
 
@@ -51,6 +52,21 @@ export class Questions extends EventTarget {
     }
     await Promise.all(this.ahead.map((question) => this.#items.content(question)));
     return loaded();
+  }
+
+  /** Brings the skipped items back, those skipped first in front. */
+  async again() {
+    const latest = new Map();
+    for (let before = null, pages = 0; pages < MOST_PAGES; pages += 1) {
+      const query = new URLSearchParams(before === null ? { n: 200 } : { n: 200, before });
+      const { answers, more } = await get(`/api/history?${query}`);
+      for (const answer of answers) if (!latest.has(answer.item)) latest.set(answer.item, answer);
+      before = answers.at(-1)?.revision;
+      if (!more) break;
+    }
+    const skipped = [...latest.values()].filter((answer) => answer.verdict === "skip").reverse();
+    this.ahead.push(...skipped.map(({ item, name }) => ({ item, name, question: null, given: null })));
+    this.dispatchEvent(new Event("change"));
   }
 
   /** Asks for more questions where few are ahead. */

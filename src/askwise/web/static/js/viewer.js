@@ -106,7 +106,7 @@ export class Viewer {
 
   #text(text) {
     this.#stage.dataset.kind = "text";
-    const article = make("article", { class: "text" });
+    const article = make("article", { class: "text", dir: "auto" });
     const search = make("input", {
       type: "search", placeholder: "Find in the text", "aria-label": "Find in the text", autocomplete: "off", spellcheck: "false",
       oninput: () => mark((this.#wanted = search.value)),
@@ -127,7 +127,7 @@ export class Viewer {
   #row(row) {
     this.#stage.dataset.kind = "row";
     fill(this.#tools);
-    const line = ([name, value]) => make("tr", {}, make("th", { scope: "row" }, String(name)), make("td", {}, value === null ? "—" : String(value)));
+    const line = ([name, value]) => make("tr", {}, make("th", { scope: "row" }, String(name)), make("td", { dir: "auto" }, value === null ? "—" : String(value)));
     fill(this.#stage, make("table", { class: "row" }, make("tbody", {}, ...row.map(line))));
     this.#stage.scrollTop = 0;
   }

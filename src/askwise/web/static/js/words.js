@@ -7,7 +7,7 @@ import { encodingLines } from "./panel.js";
 /** What the stage says when there is no item to show. */
 export function emptyWords({ project, questions, outbox, status, keys }, name) {
   const { counts } = project;
-  const page = (title, ...lines) => make("div", { class: "empty" }, make("h2", {}, title), ...lines.map((line) => (typeof line === "string" ? make("p", {}, line) : line)));
+  const page = (title, ...lines) => make("div", { class: "empty" }, make("h2", {}, title), ...lines.filter(Boolean).map((line) => (typeof line === "string" ? make("p", {}, line) : line)));
   const { state } = outbox;
   if (state.invalid) return page("This link is not valid", "Open the link that askwise label prints. Answers that wait in this browser are kept and sent then.");
   if (state.mode === "offline") {
@@ -24,11 +24,12 @@ export function emptyWords({ project, questions, outbox, status, keys }, name) {
   }
   if (!reason) return page("One moment", "The next questions are on their way.");
   const left = counts.unlabelled + counts.open;
-  if (left === 0 && counts.skipped && !counts.labelled) return page("You have skipped everything", reason, "Open an item from History and answer it.");
+  const again = counts.skipped > 0 && make("button", { type: "button", class: "primary", onclick: () => questions.again().catch(() => {}) }, "Ask the skipped ones again");
+  if (left === 0 && counts.skipped && !counts.labelled) return page("You have skipped everything", `${counts.skipped.toLocaleString("en")} skipped, none labelled.`, again);
   if (left === 0) {
     const parts = [[counts.labelled, "labelled"], [counts.skipped, "skipped"], [counts.unclear, "unclear"], [counts.quarantined, "not readable"]];
     const sum = parts.filter(([count]) => count).map(([count, words]) => `${count.toLocaleString("en")} ${words}`).join(", ");
-    return page(counts.skipped ? "Only skipped items are left" : "Every item is answered", `${sum}.`, reason, "Correct any of them in History, or export the labels.");
+    return page(counts.skipped ? "Only skipped items are left" : "Every item is answered", `${sum}.`, "Correct any of them in History, or export the labels.", again);
   }
   return page(/budget/i.test(reason) ? "The budget is spent" : "No question now", reason);
 }
