@@ -92,6 +92,17 @@ def test_nothing_scrolls_sideways_on_a_phone(task: str, visit: Any) -> None:
         assert not page.evaluate(FITS), "a line that cannot break must be found"
 
 
+@pytest.mark.parametrize("size", [(740, 360), (768, 1024), (1366, 620), (360, 420)])
+def test_item_and_first_answer_are_in_sight_at_every_size(size: tuple[int, int], visit: Any) -> None:
+    with ContractServer(classes=[f"class {place}" for place in range(12)]) as server:
+        page = visit(server, viewport={"width": size[0], "height": size[1]})
+        for part in ("#stage", ".choice >> nth=0"):
+            box = page.locator(part).bounding_box()
+            assert box["height"] >= 40
+            assert box["y"] + 40 <= size[1]
+            assert box["x"] + min(box["width"], 40) <= size[0]
+
+
 def test_the_panel_tells_how_it_stands(visit: Any) -> None:
     with ContractServer() as server:
         server.model = True
