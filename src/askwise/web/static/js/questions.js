@@ -42,7 +42,11 @@ export class Questions extends EventTarget {
   The server chooses some at a time, so it is asked until it gives no more; `tell` hears how many there are. */
   async stock(count, tell) {
     const loaded = () => this.ahead.length + (this.shown ? 1 : 0);
-    for (let idle = 0, before = -1; loaded() < count && idle < PATIENCE; idle = loaded() > before ? 0 : idle + 1) {
+    for (
+      let idle = 0, before = -1;
+      loaded() < count && idle < PATIENCE;
+      idle = loaded() > before ? 0 : idle + 1
+    ) {
       before = loaded();
       await this.#asking;
       this.#wanted = count;
@@ -85,7 +89,14 @@ export class Questions extends EventTarget {
     const stocking = this.#wanted > AHEAD || this.ahead.length > AHEAD;
     const kept = stocking ? this.ahead : this.ahead.slice(0, KEPT);
     const query = new URLSearchParams({ n: this.#wanted });
-    if (!stocking) query.set("keep", [this.shown, ...kept].map((one) => one?.question).filter(Boolean).join(","));
+    if (!stocking)
+      query.set(
+        "keep",
+        [this.shown, ...kept]
+          .map((one) => one?.question)
+          .filter(Boolean)
+          .join(","),
+      );
     try {
       const { questions, reason } = await get(`/api/questions?${query}`);
       this.#outbox.link(true);
