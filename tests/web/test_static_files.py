@@ -19,8 +19,11 @@ def test_every_file_that_is_named_is_there() -> None:
     named = re.findall(r'(?:src|href)="/static/([^"]+)"', page)
     assert "js/main.js" in named
     assert [name for name in named if not (STATIC / name).is_file()] == []
+    assert {f"js/{path.name}" for path in STATIC.glob("js/*.js")} == {
+        name for name in named if name[:3] == "js/"
+    }
     for script in STATIC.glob("js/*.js"):
-        imported = re.findall(r'^import .* from "\./(.+)";$', script.read_text(), flags=re.MULTILINE)
+        imported = re.findall(r'\bfrom "\./(.+)";', script.read_text())
         assert [name for name in imported if not (script.parent / name).is_file()] == [], script.name
 
 

@@ -57,7 +57,7 @@ def test_axe_finds_nothing_serious(colours: str, visit: Any) -> None:
         page.click("[data-act=why]")
         page.wait_for_selector(".why .snippet")
         found["why"] = barriers(page)
-        for key in "/?+":
+        for key in "/?+" if colours == "light" else "?":
             press(page, key)
             page.wait_for_selector("dialog[open]")
             found[key] = barriers(page)
@@ -92,6 +92,17 @@ def test_nothing_scrolls_sideways_on_a_phone(task: str, visit: Any) -> None:
         assert not page.evaluate(FITS), "a line that cannot break must be found"
 
 
+@pytest.mark.parametrize("size", [(740, 360), (768, 1024), (1366, 620), (360, 420)])
+def test_item_and_first_answer_are_in_sight_at_every_size(size: tuple[int, int], visit: Any) -> None:
+    with ContractServer(classes=[f"class {place}" for place in range(12)]) as server:
+        page = visit(server, viewport={"width": size[0], "height": size[1]})
+        for part in ("#stage", ".choice >> nth=0"):
+            box = page.locator(part).bounding_box()
+            assert box["height"] >= 40
+            assert box["y"] + 40 <= size[1]
+            assert box["x"] + min(box["width"], 40) <= size[0]
+
+
 def test_the_panel_tells_how_it_stands(visit: Any) -> None:
     with ContractServer() as server:
         server.model = True
@@ -103,6 +114,26 @@ def test_the_panel_tells_how_it_stands(visit: Any) -> None:
         assert page.locator("svg.curve path.line").get_attribute("d").count("L") == 1
         server.tell(trainer="restarting")
         page.wait_for_selector("text=The trainer starts again; your answers are safe.")
+
+
+def test_an_unsure_item_is_opened_from_the_gallery_without_its_guess_and_answered(visit: Any) -> None:
+    with ContractServer(items=20) as server:
+        server.model = True
+        page = visit(server)
+        page.wait_for_selector(".tiles .snippet")
+        assert "guess" not in page.locator("#panel-unsure").inner_text()
+        page.click("[aria-label='Open item 15']")
+        page.wait_for_selector("text=Out of turn.")
+        press(page, "2")
+        page.wait_for_selector("text=Which class is it?")
+        settled(page)
+        assert server.verdicts() == {"i15": ("label", "dog")}
+        assert (server.facts[0]["question"], server.facts[0]["assisted"]) == (None, False)
+        page.click("[aria-label='Open item 16']")
+        page.wait_for_selector("text=Out of turn.")
+        press(page, "Escape")
+        page.wait_for_selector("text=Which class is it?")
+        assert len(server.facts) == 1
 
 
 def test_light_and_dark_are_switched_and_kept(visit: Any) -> None:
@@ -141,3 +172,8 @@ def test_the_first_minutes_have_their_words(visit: Any) -> None:
         before = server.asked
         page.wait_for_timeout(1000)
         assert server.asked - before < 5, "a page without questions must not ask without end"
+        page.click("text=Ask the skipped ones again")
+        page.wait_for_selector("#stage article")
+        press(page, "1", "1", "1")
+        page.wait_for_selector("text=Every item is answered")
+        assert server.verdicts() == {f"i{place}": ("label", "cat") for place in range(4)}

@@ -23,7 +23,13 @@ export async function get(path) {
 
 /** The answer to POST as JSON. */
 export async function post(path, body) {
-  return (await call(path, { method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" } })).json();
+  return (
+    await call(path, {
+      method: "POST",
+      body: JSON.stringify(body),
+      headers: { "Content-Type": "application/json" },
+    })
+  ).json();
 }
 
 /** The bytes of a picture. */
@@ -37,7 +43,10 @@ export async function listen(hear, link) {
     const stop = new AbortController();
     let watch = setTimeout(() => stop.abort(), SILENCE);
     try {
-      const response = await call("/api/events", { signal: stop.signal, headers: { Accept: "text/event-stream" } });
+      const response = await call("/api/events", {
+        signal: stop.signal,
+        headers: { Accept: "text/event-stream" },
+      });
       link(true);
       let text = "";
       for await (const piece of pieces(response.body)) {
@@ -76,7 +85,11 @@ async function call(path, { headers = {}, signal = AbortSignal.timeout(PATIENCE)
   let response;
   try {
     response = await fetch(path, {
-      ...rest, signal, cache: "no-store", credentials: "omit", headers: { ...headers, Authorization: `Bearer ${token}` },
+      ...rest,
+      signal,
+      cache: "no-store",
+      credentials: "omit",
+      headers: { ...headers, Authorization: `Bearer ${token}` },
     });
   } catch (error) {
     throw new Away(error.message);
@@ -107,8 +120,14 @@ async function* pieces(body) {
 
 function tell(block, hear) {
   const lines = block.split("\n");
-  const event = lines.find((line) => line.startsWith("event:"))?.slice(6).trim();
-  const data = lines.filter((line) => line.startsWith("data:")).map((line) => line.slice(5)).join("\n");
+  const event = lines
+    .find((line) => line.startsWith("event:"))
+    ?.slice(6)
+    .trim();
+  const data = lines
+    .filter((line) => line.startsWith("data:"))
+    .map((line) => line.slice(5))
+    .join("\n");
   if (event === "status" && data) hear(JSON.parse(data));
 }
 

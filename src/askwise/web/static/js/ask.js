@@ -1,7 +1,7 @@
 /** The view that asks: one item, its choices, and what every key does. */
 
-import { post, Refused } from "./api.js";
 import { Choices } from "./choices.js";
+import { newClass, renameClass } from "./classes.js";
 import { askWords, findClass, showKeys } from "./dialogs.js";
 import { at, fill, icon, keycap, make } from "./dom.js";
 import { valueWords } from "./history.js";
@@ -9,6 +9,7 @@ import { emptyWords, hintWords } from "./words.js";
 import { Viewer } from "./viewer.js";
 import { explain } from "./why.js";
 
+const FADE = [{ opacity: 0 }, { opacity: 1, offset: 0.06 }, { opacity: 1, offset: 0.7 }, { opacity: 0 }];
 const HOLD = 180; // a shorter Alt is the beginning of something else, such as another window
 
 /** The view; `page` holds project, keys, items, questions, session, status and how to fetch the project again. */
@@ -20,17 +21,21 @@ export class Ask {
   #note = null;
   #why = null;
   #hold = null;
+  #fading = null;
 
   constructor(page) {
     this.#page = page;
     this.#viewer = new Viewer(at("stage"), at("item-tools"), (id) => this.act(id));
     this.#choices = new Choices(at("choices"), page.project, page.keys, {
-      answer: (value) => this.#answer("label", value), find: () => this.act("find"),
+      answer: (value) => this.#answer("label", value),
+      find: () => this.act("find"),
     });
     this.#toolbar();
     const { session, questions } = page;
     session.addEventListener("show", () => this.show());
-    session.addEventListener("answer", ({ detail }) => this.#said(detail.before ? `Corrected: ${valueWords(detail.given)}` : valueWords(detail.given)));
+    session.addEventListener("answer", ({ detail }) =>
+      this.#said(detail.before ? `Corrected: ${valueWords(detail.given)}` : valueWords(detail.given)),
+    );
     session.addEventListener("undo", ({ detail }) => this.#said(`Taken back: ${valueWords(detail.taken)}`));
     questions.addEventListener("change", () => session.shown || this.show());
     document.addEventListener("keydown", (event) => this.#pressed(event));
@@ -74,12 +79,30 @@ export class Ask {
     if (!this.#possible(id)) return;
     if (id.startsWith("class ")) return this.#choices.choose(id.slice(6));
     const work = {
-      undo: () => session.undo(), redo: () => session.redo(), back: () => session.back(), forward: () => session.forward(),
-      skip: () => this.#answer("skip"), unclear: () => this.#answer("unclear"), next: () => this.#choices.confirm(),
-      larger: () => this.#viewer.zoom(1.5), smaller: () => this.#viewer.zoom(1 / 1.5),
-      find: () => findClass(this.#choices.classes.map((one) => ({ ...one, key: keys.of(`class ${one.name}`) })), session.recent, (name) => this.#choices.choose(name)),
-      add: () => this.#newClass(), note: () => this.#leaveNote(), why: () => (this.#why ? this.#unwhy() : this.#whyThis()),
-      help: () => showKeys(keys, () => this.rebuild(), (name) => this.#rename(name)),
+      undo: () => session.undo(),
+      redo: () => session.redo(),
+      back: () => session.back(),
+      forward: () => session.forward(),
+      skip: () => this.#answer("skip"),
+      unclear: () => this.#answer("unclear"),
+      next: () => this.#choices.confirm(),
+      larger: () => this.#viewer.zoom(1.5),
+      smaller: () => this.#viewer.zoom(1 / 1.5),
+      find: () =>
+        findClass(
+          this.#choices.classes.map((one) => ({ ...one, key: keys.of(`class ${one.name}`) })),
+          session.recent,
+          (name) => this.#choices.choose(name),
+        ),
+      add: () => newClass(this.#page, (name) => this.#choices.choose(name)),
+      note: () => this.#leaveNote(),
+      why: () => (this.#why ? this.#unwhy() : this.#whyThis()),
+      help: () =>
+        showKeys(
+          keys,
+          () => this.rebuild(),
+          (name) => renameClass(this.#page, name),
+        ),
     };
     work[id]?.();
   }
@@ -116,7 +139,8 @@ export class Ask {
     const { target } = event;
     const typing = target.matches("input, textarea, select") && target.id !== "number";
     if (typing || this.#choices.needs(event)) return;
-    if (target.matches("button, a") && [" ", "Enter"].includes(event.key) && target.matches(":focus-visible")) return; // it presses the button
+    if (target.matches("button, a") && [" ", "Enter"].includes(event.key) && target.matches(":focus-visible"))
+      return; // it presses the button
     const pages = { ArrowDown: 0.15, ArrowUp: -0.15, PageDown: 0.9, PageUp: -0.9 }[event.key];
     if (pages && target === document.body) return this.#viewer.scroll(pages);
     const id = this.#page.keys.meaning(event);
@@ -132,14 +156,32 @@ export class Ask {
       if (project.task === "regression" && (id === "add" || id === "find")) return null;
       const key = id === "why" ? "Alt" : keys.of(id);
       return (this.#buttons[id] = make(
-        "button", { type: "button", class: "quiet action", "data-act": id, title: words, onclick: (event) => { this.act(id); this.#release(event); } },
-        icon(id), make("span", { class: "words" }, words), key && keycap(key),
+        "button",
+        {
+          type: "button",
+          class: "quiet action",
+          "data-act": id,
+          title: words,
+          onclick: (event) => {
+            this.act(id);
+            this.#release(event);
+          },
+        },
+        icon(id),
+        make("span", { class: "words" }, words),
+        key && keycap(key),
       ));
     };
     this.#buttons = {};
     fill(
-      at("actions"), button("undo", "Undo"), button("skip", "Skip"), button("unclear", "Cannot tell"), button("add", "New class"),
-      button("find", "Find"), button("note", "Note"), button("why", "Why?"),
+      at("actions"),
+      button("undo", "Undo"),
+      button("skip", "Skip"),
+      button("unclear", "Cannot tell"),
+      button("add", "New class"),
+      button("find", "Find"),
+      button("note", "Note"),
+      button("why", "Why?"),
     );
     at("choices").onclick = (event) => this.#release(event);
   }
@@ -147,69 +189,41 @@ export class Ask {
   /** After a click the keys are the page's again: Space skips and does not press the button once more. */
   #release(event) {
     const { activeElement } = document;
-    if (event.detail > 0 && activeElement?.matches("button") && !activeElement.closest("dialog")) activeElement.blur();
-  }
-
-  #newClass() {
-    const { project } = this.#page;
-    const entry = this.#page.session.shown;
-    const button = !entry ? "Add it" : project.task === "multilabel" ? "Add it as a tag" : "Add it and answer with it";
-    askWords(
-      "New class", { label: "Its name", button, hint: "Earlier answers stay as they are." },
-      async (name) => {
-        if (!name) return "A class needs a name.";
-        const known = project.classes.find((one) => one.name === name);
-        if (!known || known.retired) {
-          const trouble = await this.#editClass({ edit: "add", name });
-          if (trouble) return trouble;
-        }
-        if (entry && entry === this.#page.session.shown) this.#choices.choose(name);
-        return null;
-      },
-    );
-  }
-
-  #rename(name) {
-    askWords("Rename a class", { label: `A new name for ${name}`, value: name, button: "Rename it", hint: "Its labels go with it; nothing is asked again." }, (to) => {
-      if (!to || to === name) return "Type another name.";
-      return this.#editClass({ edit: "rename", name, to });
-    });
-  }
-
-  /** Changes the classes on the server; returns a sentence where that cannot be. */
-  async #editClass(edit) {
-    const { project } = this.#page;
-    for (let tries = 0; ; tries += 1) {
-      try {
-        const edited = await post("/api/classes", { ...edit, revision: project.revision });
-        Object.assign(project, { classes: edited.classes, revision: edited.revision });
-        this.#page.classesChanged();
-        return null;
-      } catch (error) {
-        if (!(error instanceof Refused)) return "The server is away; classes can be changed when it is back.";
-        if (error.status !== 409 || tries === 2) return error.message;
-        await this.#page.refresh().catch(() => {}); // somebody else changed something meanwhile
-      }
-    }
+    if (event.detail > 0 && activeElement?.matches("button") && !activeElement.closest("dialog"))
+      activeElement.blur();
   }
 
   #leaveNote() {
     const { session } = this.#page;
     const entry = session.shown;
-    askWords("Note", { label: "It is stored with your answer to this item", value: this.#note ?? entry.given?.note ?? "", button: "Keep the note", long: true, most: 1000 }, (words) => {
-      if (entry.given) session.answer(entry.given.verdict, entry.given.value, words);
-      else {
-        this.#note = words;
-        this.#said(words ? "The note goes with your answer." : "No note.");
-      }
-    });
+    askWords(
+      "Note",
+      {
+        label: "It is stored with your answer to this item",
+        value: this.#note ?? entry.given?.note ?? "",
+        button: "Keep the note",
+        long: true,
+        most: 1000,
+      },
+      (words) => {
+        if (entry.given) session.answer(entry.given.verdict, entry.given.value, words);
+        else {
+          this.#note = words;
+          this.#said(words ? "The note goes with your answer." : "No note.");
+        }
+      },
+    );
   }
 
   async #whyThis() {
     const { session, items } = this.#page;
     const entry = session.shown;
     if (!entry || this.#why) return;
-    const box = (this.#why = make("div", { class: "why-box", role: "region", "aria-label": "What the model thinks" }, make("p", {}, "Asking the model …")));
+    const box = (this.#why = make(
+      "div",
+      { class: "why-box", role: "region", "aria-label": "What the model thinks" },
+      make("p", {}, "Asking the model …"),
+    ));
     at("ask").append(box);
     this.#buttons.why?.setAttribute("aria-expanded", "true");
     const { known, element } = await explain(entry, items);
@@ -228,9 +242,7 @@ export class Ask {
   }
 
   #said(words) {
-    const said = fill(at("said"), words);
-    said.classList.remove("fresh");
-    void said.offsetWidth; // starts the fading anew
-    said.classList.add("fresh");
+    this.#fading?.cancel();
+    this.#fading = fill(at("said"), words).animate(FADE, 1600);
   }
 }

@@ -36,15 +36,33 @@ export class Choices {
     const buttons = shown.map((one) => {
       const key = this.#keys.of(`class ${one.name}`);
       const button = make(
-        "button", { type: "button", class: "choice", onclick: () => this.choose(one.name) },
-        key && keycap(key), make("span", { class: "label" }, one.name),
+        "button",
+        { type: "button", class: "choice", onclick: () => this.choose(one.name) },
+        key && keycap(key),
+        make("span", { class: "label" }, one.name),
       );
       this.#buttons.set(one.name, button);
       return button;
     });
     const rest = this.classes.length - shown.length;
-    if (rest > 0) buttons.push(make("button", { type: "button", class: "choice more", onclick: this.find }, keycap("/"), make("span", { class: "label" }, `${rest} more`)));
-    if (multilabel) buttons.push(make("button", { type: "button", class: "primary done", onclick: () => this.confirm() }, "Next ", keycap(this.#keys.of("next"))));
+    if (rest > 0)
+      buttons.push(
+        make(
+          "button",
+          { type: "button", class: "choice more", onclick: this.find },
+          keycap("/"),
+          make("span", { class: "label" }, `${rest} more`),
+        ),
+      );
+    if (multilabel)
+      buttons.push(
+        make(
+          "button",
+          { type: "button", class: "primary done", onclick: () => this.confirm() },
+          "Next ",
+          keycap(this.#keys.of("next")),
+        ),
+      );
     this.#box.setAttribute("role", "group");
     this.#box.setAttribute("aria-label", multilabel ? "Tags" : "Classes");
     this.#box.classList.toggle("many", this.classes.length > 12);
@@ -73,7 +91,8 @@ export class Choices {
 
   /** Answers with the tags or the number; a class needs no confirmation. */
   confirm() {
-    if (this.#project.task === "multilabel") this.#answer(this.classes.map((one) => one.name).filter((name) => this.#tags.has(name)));
+    if (this.#project.task === "multilabel")
+      this.#answer(this.classes.map((one) => one.name).filter((name) => this.#tags.has(name)));
     if (!this.#field) return;
     const number = Number(this.#field.value.trim().replace(",", "."));
     if (this.#field.value.trim() === "" || !Number.isFinite(number)) {
@@ -95,7 +114,11 @@ export class Choices {
   }
 
   #extra(name) {
-    const button = make("button", { type: "button", class: "choice", onclick: () => this.choose(name) }, make("span", { class: "label" }, name));
+    const button = make(
+      "button",
+      { type: "button", class: "choice", onclick: () => this.choose(name) },
+      make("span", { class: "label" }, name),
+    );
     this.#buttons.set(name, button);
     this.#press(button, true);
     return button;
@@ -108,9 +131,24 @@ export class Choices {
   #number() {
     if (this.#field) return;
     this.#field = make("input", {
-      type: "text", inputmode: "decimal", class: "number", id: "number", autocomplete: "off", "aria-label": "The number",
-      placeholder: "Type a number", oninput: () => this.#field.setCustomValidity(""),
+      type: "text",
+      inputmode: "decimal",
+      class: "number",
+      id: "number",
+      autocomplete: "off",
+      "aria-label": "The number",
+      placeholder: "Type a number",
+      oninput: () => this.#field.setCustomValidity(""),
     });
-    fill(this.#box, this.#field, make("button", { type: "button", class: "primary done", onclick: () => this.confirm() }, "Next ", keycap("Enter")));
+    fill(
+      this.#box,
+      this.#field,
+      make(
+        "button",
+        { type: "button", class: "primary done", onclick: () => this.confirm() },
+        "Next ",
+        keycap("Enter"),
+      ),
+    );
   }
 }

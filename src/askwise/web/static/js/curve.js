@@ -21,7 +21,13 @@ export function curve(points) {
     draw("text", { x: LEFT - 6, y: y(value) + 3.5, "text-anchor": "end" }, `${Math.round(value * 100)} %`),
   ];
   return draw(
-    "svg", { class: "curve", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `Accuracy over labels: ${Math.round(last.accuracy * 100)} % at ${last.labels} labels` },
+    "svg",
+    {
+      class: "curve",
+      viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+      role: "img",
+      "aria-label": `Accuracy over labels: ${Math.round(last.accuracy * 100)} % at ${last.labels} labels`,
+    },
     ...[least, (least + 1) / 2, 1].flatMap(level),
     draw("path", { class: "area", d: `${line}L${x(most)} ${y(least)}L${x(known[0].labels)} ${y(least)}Z` }),
     draw("path", { class: "line", d: line }),

@@ -5,9 +5,11 @@ import { fill, keycap, make } from "./dom.js";
 /** Opens a window over the page; returns it and the way to shut it. */
 function open(title, children, { wide = false } = {}) {
   const dialog = make(
-    "dialog", { "aria-labelledby": "dialog-title", class: wide ? "wide" : false, onclose: () => dialog.remove() },
+    "dialog",
+    { "aria-labelledby": "dialog-title", class: wide ? "wide" : false, onclose: () => dialog.remove() },
     make(
-      "div", { class: "dialog-head" },
+      "div",
+      { class: "dialog-head" },
       make("h2", { id: "dialog-title" }, title),
       make("button", { type: "button", class: "quiet", onclick: () => shut() }, "Close ", keycap("Esc")),
     ),
@@ -35,22 +37,50 @@ export function findClass(classes, recent, pick) {
   let active = 0;
   const list = make("ul", { class: "found", role: "listbox", id: "found", "aria-label": "Classes" });
   const input = make("input", {
-    type: "text", role: "combobox", "aria-label": "Find a class", "aria-controls": "found", "aria-expanded": "true", "aria-autocomplete": "list",
-    autocomplete: "off", spellcheck: "false", placeholder: "Type a part of the name", oninput: () => search(), onkeydown: (event) => move(event),
+    type: "text",
+    role: "combobox",
+    "aria-label": "Find a class",
+    "aria-controls": "found",
+    "aria-expanded": "true",
+    "aria-autocomplete": "list",
+    autocomplete: "off",
+    spellcheck: "false",
+    placeholder: "Type a part of the name",
+    oninput: () => search(),
+    onkeydown: (event) => move(event),
   });
   const choose = (name) => {
     shut();
     pick(name);
   };
   const show = () => {
-    fill(list, ...found.map((one, place) => make(
-      "li", { role: "option", id: `found-${place}`, "aria-selected": String(place === active), onclick: () => choose(one.name) },
-      make("span", { class: "label" }, one.name),
-      one.parent && make("span", { class: "quiet-words" }, one.parent),
-      one.latest && make("span", { class: "quiet-words" }, "recent"),
-      one.key && keycap(one.key),
-    )));
-    if (!found.length) fill(list, make("li", { class: "quiet-words", role: "option", "aria-selected": "false", "aria-disabled": "true" }, "No class has this name."));
+    fill(
+      list,
+      ...found.map((one, place) =>
+        make(
+          "li",
+          {
+            role: "option",
+            id: `found-${place}`,
+            "aria-selected": String(place === active),
+            onclick: () => choose(one.name),
+          },
+          make("span", { class: "label" }, one.name),
+          one.parent && make("span", { class: "quiet-words" }, one.parent),
+          one.latest && make("span", { class: "quiet-words" }, "recent"),
+          one.key && keycap(one.key),
+        ),
+      ),
+    );
+    if (!found.length)
+      fill(
+        list,
+        make(
+          "li",
+          { class: "quiet-words", role: "option", "aria-selected": "false", "aria-disabled": "true" },
+          "No class has this name.",
+        ),
+      );
     input.setAttribute("aria-activedescendant", found.length ? `found-${active}` : "");
     list.children[active]?.scrollIntoView({ block: "nearest" });
   };
@@ -61,7 +91,8 @@ export function findClass(classes, recent, pick) {
   const move = (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step) active = (active + step + found.length) % Math.max(1, found.length);
-    else if (event.key === "Enter" && found[active]) return event.preventDefault(), choose(found[active].name);
+    else if (event.key === "Enter" && found[active])
+      return (event.preventDefault(), choose(found[active].name));
     else return;
     event.preventDefault();
     show();
@@ -76,7 +107,10 @@ export function ranked(classes, recent, typed) {
   const sought = typed.trim().toLowerCase();
   if (!sought) {
     const lead = recent.map((name) => classes.find((one) => one.name === name)).filter(Boolean);
-    return [...lead.map((one) => ({ ...one, latest: true })), ...classes.filter((one) => !lead.includes(one))];
+    return [
+      ...lead.map((one) => ({ ...one, latest: true })),
+      ...classes.filter((one) => !lead.includes(one)),
+    ];
   }
   const rank = ({ name }) => {
     const low = name.toLowerCase();
@@ -94,7 +128,13 @@ export function ranked(classes, recent, typed) {
 
 /** Asks for one line of words; `save` hears it and may return a sentence why not. */
 export function askWords(title, { label, value = "", button, hint = null, long = false, most = 120 }, save) {
-  const field = make(long ? "textarea" : "input", { id: "words", maxlength: most, rows: long ? 4 : null, type: long ? null : "text", autocomplete: "off" });
+  const field = make(long ? "textarea" : "input", {
+    id: "words",
+    maxlength: most,
+    rows: long ? 4 : null,
+    type: long ? null : "text",
+    autocomplete: "off",
+  });
   const trouble = make("p", { class: "trouble", role: "alert" });
   field.value = value;
   const submit = async (event) => {
@@ -104,10 +144,16 @@ export function askWords(title, { label, value = "", button, hint = null, long =
     else shut();
   };
   const form = make(
-    "form", { onsubmit: submit }, make("label", { for: "words" }, label), field, hint && make("p", { class: "quiet-words" }, hint), trouble,
+    "form",
+    { onsubmit: submit },
+    make("label", { for: "words" }, label),
+    field,
+    hint && make("p", { class: "quiet-words" }, hint),
+    trouble,
     make("button", { class: "primary" }, button),
   );
-  if (long) field.addEventListener("keydown", (event) => event.key === "Enter" && !event.shiftKey && submit(event));
+  if (long)
+    field.addEventListener("keydown", (event) => event.key === "Enter" && !event.shiftKey && submit(event));
   const { shut } = open(title, [form]);
   field.focus();
 }
@@ -124,12 +170,27 @@ export function showKeys(keys, changed, rename) {
       fill(button, make("em", {}, "press a key")).focus();
       fill(said);
     };
-    const button = make("button", { type: "button", class: "quiet", "aria-label": `Change the key of ${binding.words}`, onclick: begin }, binding.key ? keycap(binding.key) : "none");
+    const button = make(
+      "button",
+      { type: "button", class: "quiet", "aria-label": `Change the key of ${binding.words}`, onclick: begin },
+      binding.key ? keycap(binding.key) : "none",
+    );
     const named = () => {
       shut();
       rename(binding.name);
     };
-    const other = binding.name && make("button", { type: "button", class: "quiet quiet-words", "aria-label": `Rename ${binding.name}`, onclick: named }, "Rename");
+    const other =
+      binding.name &&
+      make(
+        "button",
+        {
+          type: "button",
+          class: "quiet quiet-words",
+          "aria-label": `Rename ${binding.name}`,
+          onclick: named,
+        },
+        "Rename",
+      );
     return make("li", {}, make("span", { class: "label" }, binding.words), other, button);
   };
   const build = () => {
@@ -138,22 +199,53 @@ export function showKeys(keys, changed, rename) {
     fill(table, ...keys.all().map(row));
     table.children[place]?.querySelector("button").focus();
   };
-  const reset = make("button", { type: "button", class: "plain", onclick: () => { keys.reset(); build(); changed(); } }, "Take all changes back");
-  const { dialog, shut } = open("Classes and keys", [
-    make("p", {}, "Click a key to change it. Hold ", keycap("Alt"), " to see what the model thinks; such an answer is marked as assisted. ",
-      keycap("Ctrl"), " ", keycap("Z"), " undoes too."),
-    said, table, reset,
-  ], { wide: true });
-  dialog.addEventListener("keydown", (event) => {
-    if (waiting === null) return;
-    if (event.key !== "Escape" && event.key !== "Tab") {
-      const trouble = keys.change(waiting, event);
-      fill(said, trouble ?? "");
-      event.preventDefault();
-      if (trouble !== null) return;
-      changed();
-    } else if (event.key === "Escape") event.preventDefault();
-    build();
-  }, true);
+  const reset = make(
+    "button",
+    {
+      type: "button",
+      class: "plain",
+      onclick: () => {
+        keys.reset();
+        build();
+        changed();
+      },
+    },
+    "Take all changes back",
+  );
+  const { dialog, shut } = open(
+    "Classes and keys",
+    [
+      make(
+        "p",
+        {},
+        "Click a key to change it. Hold ",
+        keycap("Alt"),
+        " to see what the model thinks; such an answer is marked as assisted. ",
+        keycap("Ctrl"),
+        " ",
+        keycap("Z"),
+        " undoes too.",
+      ),
+      said,
+      table,
+      reset,
+    ],
+    { wide: true },
+  );
+  dialog.addEventListener(
+    "keydown",
+    (event) => {
+      if (waiting === null) return;
+      if (event.key !== "Escape" && event.key !== "Tab") {
+        const trouble = keys.change(waiting, event);
+        fill(said, trouble ?? "");
+        event.preventDefault();
+        if (trouble !== null) return;
+        changed();
+      } else if (event.key === "Escape") event.preventDefault();
+      build();
+    },
+    true,
+  );
   build();
 }

@@ -19,7 +19,9 @@ export function at(id) {
 
 /** Puts these children in the place of all others. */
 export function fill(element, ...children) {
-  element.replaceChildren(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  element.replaceChildren(
+    ...children.flat().filter((child) => child !== null && child !== undefined && child !== false),
+  );
   return element;
 }
 
@@ -46,7 +48,11 @@ const PATHS = {
 
 /** One of the page's line icons; it says nothing to a screen reader. */
 export function icon(name) {
-  return draw("svg", { class: "icon", viewBox: "0 0 24 24", "aria-hidden": "true" }, draw("path", { d: PATHS[name] }));
+  return draw(
+    "svg",
+    { class: "icon", viewBox: "0 0 24 24", "aria-hidden": "true" },
+    draw("path", { d: PATHS[name] }),
+  );
 }
 
 /** A key as it is printed on a keyboard. */
@@ -55,8 +61,15 @@ export function keycap(key) {
 }
 
 const WORDS = {
-  " ": "Space", ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓",
-  Backspace: "⌫", "Shift+Backspace": "⇧ ⌫", Enter: "↵", "-": "−",
+  " ": "Space",
+  ArrowLeft: "←",
+  ArrowRight: "→",
+  ArrowUp: "↑",
+  ArrowDown: "↓",
+  Backspace: "⌫",
+  "Shift+Backspace": "⇧ ⌫",
+  Enter: "↵",
+  "-": "−",
 };
 
 /** The name of a key in words or a sign. */
@@ -67,7 +80,8 @@ export function keyWords(key) {
 function dress(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value === true ? "" : value);
+    else if (value !== false && value !== null && value !== undefined)
+      element.setAttribute(name, value === true ? "" : value);
   }
   return fill(element, ...children);
 }

@@ -12,7 +12,11 @@ export class History {
   #items;
   #correct;
   #list = make("ol", { class: "answers" });
-  #more = make("button", { type: "button", class: "plain", onclick: () => this.#load(true) }, "Earlier answers");
+  #more = make(
+    "button",
+    { type: "button", class: "plain", onclick: () => this.#load(true) },
+    "Earlier answers",
+  );
   #words = make("p", { class: "quiet-words", role: "status" });
   #search;
   #filter;
@@ -23,15 +27,33 @@ export class History {
     this.#items = items;
     this.#correct = correct;
     let wait;
-    this.#search = make("input", { type: "search", "aria-label": "Search names and notes", placeholder: "Search names and notes", oninput: () => { clearTimeout(wait); wait = setTimeout(() => this.show(), 200); } });
+    this.#search = make("input", {
+      type: "search",
+      "aria-label": "Search names and notes",
+      placeholder: "Search names and notes",
+      oninput: () => {
+        clearTimeout(wait);
+        wait = setTimeout(() => this.show(), 200);
+      },
+    });
     this.#filter = make("select", { "aria-label": "Class", onchange: () => this.show() });
-    fill(box, make("div", { class: "filters" }, this.#search, this.#filter), this.#words, this.#list, this.#more);
+    fill(
+      box,
+      make("div", { class: "filters" }, this.#search, this.#filter),
+      this.#words,
+      this.#list,
+      this.#more,
+    );
   }
 
   /** Offers these classes as a filter. */
   classes(classes) {
     const chosen = this.#filter.value;
-    fill(this.#filter, make("option", { value: "" }, "All classes"), ...classes.map((one) => make("option", { value: one.name }, one.name)));
+    fill(
+      this.#filter,
+      make("option", { value: "" }, "All classes"),
+      ...classes.map((one) => make("option", { value: one.name }, one.name)),
+    );
     this.#filter.value = chosen;
   }
 
@@ -60,24 +82,50 @@ export class History {
     else fill(this.#list, ...rows);
     this.#before = page.answers.at(-1)?.revision ?? this.#before;
     this.#more.hidden = !page.more;
-    fill(this.#words, this.#list.children.length ? "" : this.#search.value || this.#filter.value ? "No answer fits." : "No answer yet.");
+    fill(
+      this.#words,
+      this.#list.children.length
+        ? ""
+        : this.#search.value || this.#filter.value
+          ? "No answer fits."
+          : "No answer yet.",
+    );
   }
 
   #row(answer) {
     const badge = (words) => make("span", { class: "badge" }, words);
     return make(
-      "li", { "data-revision": answer.revision }, thumbnail(answer, this.#items),
+      "li",
+      { "data-revision": answer.revision },
+      thumbnail(answer, this.#items),
       make(
-        "div", { class: "told" },
+        "div",
+        { class: "told" },
         make("p", { class: answer.verdict === "label" ? "answer" : "answer faint" }, valueWords(answer)),
         make("p", { class: "quiet-words" }, answer.name),
         answer.note && make("p", { class: "note" }, answer.note),
       ),
       make(
-        "div", { class: "meta" }, answer.assisted && badge("assisted"),
-        make("span", { class: "quiet-words" }, [answer.annotator, when(answer.at)].filter(Boolean).join(", ")),
+        "div",
+        { class: "meta" },
+        answer.assisted && badge("assisted"),
+        make(
+          "span",
+          { class: "quiet-words" },
+          [answer.annotator, when(answer.at)].filter(Boolean).join(", "),
+        ),
       ),
-      make("button", { type: "button", class: "plain", "aria-label": `Correct ${answer.name}`, onclick: () => this.#correct(answer) }, icon("correct"), "Correct"),
+      make(
+        "button",
+        {
+          type: "button",
+          class: "plain",
+          "aria-label": `Correct ${answer.name}`,
+          onclick: () => this.#correct(answer),
+        },
+        icon("correct"),
+        "Correct",
+      ),
     );
   }
 }
@@ -93,5 +141,8 @@ function when(at) {
   const time = new Date(at);
   if (Number.isNaN(time.getTime())) return String(at);
   const today = time.toDateString() === new Date().toDateString();
-  return time.toLocaleString([], today ? { hour: "2-digit", minute: "2-digit" } : { dateStyle: "medium", timeStyle: "short" });
+  return time.toLocaleString(
+    [],
+    today ? { hour: "2-digit", minute: "2-digit" } : { dateStyle: "medium", timeStyle: "short" },
+  );
 }

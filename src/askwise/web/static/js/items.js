@@ -62,7 +62,10 @@ export class Items {
     for (const [key, found] of this.#kept) {
       if (this.#kept.size <= KEPT) return;
       this.#kept.delete(key);
-      found.then(({ image }) => image?.isConnected || (image && URL.revokeObjectURL(image.src)), () => {});
+      found.then(
+        ({ image }) => image?.isConnected || (image && URL.revokeObjectURL(image.src)),
+        () => {},
+      );
     }
   }
 }

@@ -16,7 +16,8 @@ const ACTIONS = [
   { id: "help", key: "?", words: "All keys" },
 ];
 
-const BROWSERS_OWN = /^(Tab|Escape|F\d+|Home|End|PageUp|PageDown|Dead|Unidentified|Process|ContextMenu|CapsLock|Insert|Delete|ArrowUp|ArrowDown)$/;
+const BROWSERS_OWN =
+  /^(Tab|Escape|F\d+|Home|End|PageUp|PageDown|Dead|Unidentified|Process|ContextMenu|CapsLock|Insert|Delete|ArrowUp|ArrowDown)$/;
 
 /** The name of the key that was pressed, the same with caps lock; null for a lone modifier. */
 export function keyName(event) {
@@ -47,9 +48,21 @@ export class Keys {
 
   /** Every binding: {id, key, words}, classes first. */
   all() {
-    const actions = ACTIONS.map(({ id, key, number, words }) => ({ id, words, key: this.#number && number !== undefined ? number : key }));
-    const classes = this.#classes.map((one) => ({ id: `class ${one.name}`, name: one.name, words: one.name, key: one.key || null }));
-    const own = (binding) => ({ ...binding, key: binding.id in this.#own ? this.#own[binding.id] : binding.key });
+    const actions = ACTIONS.map(({ id, key, number, words }) => ({
+      id,
+      words,
+      key: this.#number && number !== undefined ? number : key,
+    }));
+    const classes = this.#classes.map((one) => ({
+      id: `class ${one.name}`,
+      name: one.name,
+      words: one.name,
+      key: one.key || null,
+    }));
+    const own = (binding) => ({
+      ...binding,
+      key: binding.id in this.#own ? this.#own[binding.id] : binding.key,
+    });
     return [...classes, ...actions].map(own).filter((binding) => binding.key !== null || binding.name);
   }
 
@@ -75,7 +88,8 @@ export class Keys {
   change(id, event) {
     const pressed = keyName(event);
     if (pressed === null) return "";
-    if (event.ctrlKey || event.metaKey || event.altKey || BROWSERS_OWN.test(pressed.replace("Shift+", ""))) return "The browser uses this key itself; choose another.";
+    if (event.ctrlKey || event.metaKey || event.altKey || BROWSERS_OWN.test(pressed.replace("Shift+", "")))
+      return "The browser uses this key itself; choose another.";
     const holder = this.all().find((binding) => binding.key === pressed && binding.id !== id);
     if (holder) return `This key is taken: ${holder.words}.`;
     this.#own[id] = pressed;

@@ -9,8 +9,8 @@ import { Keys, read, write } from "./keys.js";
 import { Outbox } from "./outbox.js";
 import { Panel } from "./panel.js";
 import { Questions } from "./questions.js";
+import { saved } from "./saved.js";
 import { Session } from "./session.js";
-import { answers } from "./words.js";
 
 start();
 
@@ -30,7 +30,13 @@ function run(project, outbox) {
   let cameFrom = "ask";
 
   const page = {
-    project, outbox, items, keys, questions, session, status: null,
+    project,
+    outbox,
+    items,
+    keys,
+    questions,
+    session,
+    status: null,
     classesChanged() {
       keys.classes(project.classes);
       history.classes(project.classes);
@@ -45,8 +51,13 @@ function run(project, outbox) {
     },
     leave() {
       session.home();
-      goto(cameFrom);
+      back();
     },
+  };
+  const back = () => {
+    const view = cameFrom;
+    cameFrom = "ask";
+    if (view !== "ask") goto(view);
   };
   const openItem = (entry, from) => {
     cameFrom = from;
@@ -54,10 +65,19 @@ function run(project, outbox) {
     session.open(entry);
   };
   const history = new History(at("history"), items, {
-    correct: (answer) => openItem({ ...answer, question: null, given: answer.verdict === "retract" ? null : answer }, "history"),
+    correct: (answer) =>
+      openItem({ ...answer, question: null, given: answer.verdict === "retract" ? null : answer }, "history"),
   });
   const panel = new Panel(at("panel"), project, items, {
-    open: (item) => openItem({ ...item, question: null, given: session.done.find((entry) => entry.item === item.item)?.given ?? null }, document.body.dataset.view),
+    open: (item) =>
+      openItem(
+        {
+          ...item,
+          question: null,
+          given: session.done.find((entry) => entry.item === item.item)?.given ?? null,
+        },
+        document.body.dataset.view,
+      ),
     stock: (count, tell) => questions.stock(count, tell),
   });
   const ask = new Ask(page);
@@ -75,12 +95,9 @@ function run(project, outbox) {
     });
   }
   document.addEventListener("goto", ({ detail }) => detail === "history" && history.show());
-  session.addEventListener("answer", ({ detail }) => {
+  session.addEventListener("answer", () => {
     write(recent, { names: session.recent });
-    if (detail.before && cameFrom === "history" && !session.visitor) {
-      cameFrom = "ask";
-      goto("history");
-    }
+    back();
   });
 
   const news = (status) => {
@@ -88,10 +105,12 @@ function run(project, outbox) {
     page.status = status;
     panel.show(status);
     ask.hint();
-    if (!before || before.model !== status.model || !session.shown) questions.refill({ force: !session.shown });
+    if (!before || before.model !== status.model || !session.shown)
+      questions.refill({ force: !session.shown });
     const named = project.classes.filter((one) => !one.retired).map((one) => one.name);
     const counted = new Set(status.balance.map((one) => one.name));
-    const edited = counted.size > 0 && (named.length !== counted.size || named.some((name) => !counted.has(name)));
+    const edited =
+      counted.size > 0 && (named.length !== counted.size || named.some((name) => !counted.has(name)));
     if (edited || (before?.revision !== status.revision && !session.shown)) refreshSoon();
   };
   let soon = null;
@@ -102,7 +121,10 @@ function run(project, outbox) {
     }, 1000);
   };
 
-  outbox.addEventListener("change", () => saved(outbox, () => session.shown || ask.hint()));
+  outbox.addEventListener("change", () => {
+    saved(outbox);
+    if (!session.shown) ask.hint();
+  });
   outbox.addEventListener("stored", () => document.body.dataset.view === "history" && history.show());
   document.addEventListener("visibilitychange", () => document.hidden || questions.refill({ force: true })); // renews the leases
   addEventListener("beforeunload", (event) => outbox.state.full && event.preventDefault()); // these are nowhere else
@@ -111,10 +133,18 @@ function run(project, outbox) {
   saved(outbox);
   ask.show();
   questions.refill({ force: true });
-  get("/api/history?n=50").then(({ answers: told }) => {
-    session.remember(told.filter((answer) => answer.annotator === project.annotator && !session.done.some((entry) => entry.item === answer.item)));
-    ask.show();
-  }).catch(() => {});
+  get("/api/history?n=50")
+    .then(({ answers: told }) => {
+      session.remember(
+        told.filter(
+          (answer) =>
+            answer.annotator === project.annotator &&
+            !session.done.some((entry) => entry.item === answer.item),
+        ),
+      );
+      ask.show();
+    })
+    .catch(() => {});
   listen(news, (good, error) => {
     outbox.link(good, error);
     if (good) outbox.flush();
@@ -128,7 +158,12 @@ async function firstCall() {
       return await get("/api/project");
     } catch (error) {
       const invalid = error instanceof Refused;
-      words(invalid ? "This link is not valid" : "The server is away", invalid ? "Open the link that askwise label prints; it carries the key to this project." : "Start it with askwise label. This page goes on by itself.");
+      words(
+        invalid ? "This link is not valid" : "The server is away",
+        invalid
+          ? "Open the link that askwise label prints; it carries the key to this project."
+          : "Start it with askwise label. This page goes on by itself.",
+      );
       at("saved").dataset.mode = "offline";
       fill(at("saved-words"), invalid ? "No access" : "Offline");
       if (invalid) return null;
@@ -156,31 +191,13 @@ function goto(view) {
   document.dispatchEvent(new CustomEvent("goto", { detail: view }));
 }
 
-/** The dot and what must be said about answers that are not stored. */
-function saved(outbox, after = () => {}) {
-  const { mode, waiting, full, refused, invalid } = outbox.state;
-  at("saved").dataset.mode = mode;
-  fill(at("saved-words"), mode === "saved" ? "Saved" : mode === "saving" ? `Saving ${waiting}` : waiting ? `Offline, ${answers(waiting)}` : "Offline");
-  const notices = [];
-  if (full) notices.push(make("p", { class: "notice" }, `This browser's storage is full: ${answers(waiting)} in this tab only. Keep it open until the dot says saved.`));
-  if (invalid) notices.push(make("p", { class: "notice" }, "This link is no longer valid. Open the link that askwise label prints; your answers are kept."));
-  if (refused.length) {
-    notices.push(make(
-      "p", { class: "notice" }, `${refused.length === 1 ? "An answer was" : `${refused.length} answers were`} refused: ${refused[0].reason} `,
-      make("button", { type: "button", class: "plain small", onclick: () => outbox.settle(true) }, "Send again"), " ",
-      make("button", { type: "button", class: "plain small", onclick: () => outbox.settle(false) }, "Discard"),
-    ));
-  }
-  const text = notices.map((notice) => notice.textContent).join("");
-  if (at("notices").textContent !== text) fill(at("notices"), ...notices);
-  after();
-}
-
 function themes() {
   fill(at("theme"), icon("theme"));
   at("theme").addEventListener("click", () => {
     const root = document.documentElement;
-    const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    const dark = root.dataset.theme
+      ? root.dataset.theme === "dark"
+      : matchMedia("(prefers-color-scheme: dark)").matches;
     root.dataset.theme = dark ? "light" : "dark";
     try {
       localStorage.setItem("askwise theme", root.dataset.theme);

@@ -28,7 +28,13 @@ export class Outbox extends EventTarget {
   /** What the dot shows: saved, saving, or offline, and how many answers are not stored yet. */
   get state() {
     const mode = !this.linked ? "offline" : this.records.length ? "saving" : "saved";
-    return { mode, waiting: this.records.length, full: this.full && this.records.length > 0, refused: this.refused, invalid: this.invalid };
+    return {
+      mode,
+      waiting: this.records.length,
+      full: this.full && this.records.length > 0,
+      refused: this.refused,
+      invalid: this.invalid,
+    };
   }
 
   /** A mark, to ask later which items were answered since. */
@@ -56,21 +62,27 @@ export class Outbox extends EventTarget {
   async flush() {
     if (this.#sending) return;
     this.#sending = true;
-    for (let failures = 0, size = AT_ONCE; this.records.length; ) {
+    for (let failures = 0, size = AT_ONCE; this.records.length;) {
       const batch = this.records.slice(0, size);
       try {
-        const reply = await post("/api/answers", batch.map(({ order, ...answer }) => answer));
+        const reply = await post(
+          "/api/answers",
+          batch.map(({ order, ...answer }) => answer),
+        );
         const keys = new Set(reply.answers.map((answer) => answer.key));
         const refused = new Map((reply.refused ?? []).map((refusal) => [refusal.key, refusal.error]));
-        if (!batch.some(({ key }) => keys.has(key) || refused.has(key))) throw new Away("the reply names none of the answers");
+        if (!batch.some(({ key }) => keys.has(key) || refused.has(key)))
+          throw new Away("the reply names none of the answers");
         this.#drop(keys);
-        for (const record of batch) if (refused.has(record.key)) this.#setAside(record, refused.get(record.key));
+        for (const record of batch)
+          if (refused.has(record.key)) this.#setAside(record, refused.get(record.key));
         [failures, size] = [0, AT_ONCE];
         this.link(true);
         this.dispatchEvent(new Event("stored"));
       } catch (error) {
         if (error instanceof Refused && error.status !== 401 && error.status !== 403) {
-          if (batch.length > 1) size = 1; // find the one that is refused; the others arrive
+          if (batch.length > 1)
+            size = 1; // find the one that is refused; the others arrive
           else this.#setAside(batch[0], error.message);
         } else {
           this.link(false, error);

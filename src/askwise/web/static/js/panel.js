@@ -18,6 +18,7 @@ const MODEL = {
 /** The panel of one project; `open` shows an item of the gallery. */
 export class Panel {
   #parts = {};
+  #drawn = {}; // what each part was drawn from
   #project;
   #items;
   #open;
@@ -28,9 +29,19 @@ export class Panel {
     this.#project = project;
     this.#items = items;
     this.#open = open;
-    const part = (name, title) => make("section", { id: `panel-${name}` }, title && make("h2", {}, title), (this.#parts[name] = make("div")));
+    const part = (name, title) =>
+      make(
+        "section",
+        { id: `panel-${name}` },
+        title && make("h2", {}, title),
+        (this.#parts[name] = make("div")),
+      );
     fill(
-      box, part("next"), part("numbers"), part("learning", "The model"), project.task === "regression" ? null : part("balance", "Labels by class"),
+      box,
+      part("next"),
+      part("numbers"),
+      part("learning", "The model"),
+      project.task === "regression" ? null : part("balance", "Labels by class"),
       part("unsure", "What it is unsure about"),
       make("section", {}, make("h2", {}, "Without the server"), this.#journey(stock)),
     );
@@ -39,38 +50,90 @@ export class Panel {
 
   /** Shows a status of the server. */
   show(status) {
-    fill(this.#parts.next, make("p", { class: "next" }, status.next || "Answer what is asked; the model learns meanwhile."));
-    fill(this.#parts.numbers, ...this.#numbers(status), curve(status.curve ?? []));
-    fill(this.#parts.learning, ...this.#learning(status));
-    if (this.#parts.balance) fill(this.#parts.balance, this.#balance(status.balance ?? []));
+    const {
+      next,
+      labels,
+      accuracy,
+      speed,
+      curve: points,
+      model,
+      trainer,
+      seen,
+      given,
+      encoding,
+      balance,
+    } = status;
+    this.#draw("next", [next], () => [
+      make("p", { class: "next" }, next || "Answer what is asked; the model learns meanwhile."),
+    ]);
+    this.#draw("numbers", [labels, accuracy, speed, points], () => [
+      ...this.#numbers(status),
+      curve(points ?? []),
+    ]);
+    this.#draw("learning", [model, trainer, seen, given, encoding], () => this.#learning(status));
+    if (this.#parts.balance) this.#draw("balance", [balance], () => [this.#balance(balance ?? [])]);
     this.#parts.unsure.parentElement.hidden = !["learning", "steady"].includes(status.model);
     if (!this.#parts.unsure.parentElement.hidden && status.seen !== this.#looked) this.#gallery(status.seen);
   }
 
+  /** Draws a part anew if what it stands on has changed. */
+  #draw(name, facts, parts) {
+    const now = JSON.stringify(facts);
+    if (this.#drawn[name] === now) return;
+    this.#drawn[name] = now;
+    fill(this.#parts[name], ...parts());
+  }
+
   #numbers({ labels, accuracy, speed, curve: points }) {
-    const number = (value, words) => make("div", { class: "number-box" }, make("p", { class: value === "—" ? "figure none" : "figure" }, value), make("p", { class: "quiet-words" }, words));
+    const number = (value, words) =>
+      make(
+        "div",
+        { class: "number-box" },
+        make("p", { class: value === "—" ? "figure none" : "figure" }, value),
+        make("p", { class: "quiet-words" }, words),
+      );
     const last = points?.findLast((point) => typeof point.accuracy === "number");
     const percent = (value) => `${(value * 100).toFixed(0)} %`;
     const known = accuracy?.value ?? last?.accuracy ?? null;
     return [
       make(
-        "div", { class: "numbers" },
+        "div",
+        { class: "numbers" },
         number(labels.toLocaleString("en"), `labels of ${this.#project.counts.items.toLocaleString("en")}`),
         number(known === null ? "—" : percent(known), "accuracy"),
         number(speed ? String(Math.round(speed.per_minute)) : "—", "answers a minute"),
       ),
-      make("p", { class: "quiet-words" }, accuracy
-        ? `The accuracy is between ${percent(accuracy.low)} and ${percent(accuracy.high)}, measured on ${accuracy.tests} test answers.`
-        : known === null ? "The accuracy is not known yet." : `The accuracy is that at ${last.labels} labels.`),
+      make(
+        "p",
+        { class: "quiet-words" },
+        accuracy
+          ? `The accuracy is between ${percent(accuracy.low)} and ${percent(accuracy.high)}, measured on ${accuracy.tests} test answers.`
+          : known === null
+            ? "The accuracy is not known yet."
+            : `The accuracy is that at ${last.labels} labels.`,
+      ),
     ];
   }
 
   #learning({ model, trainer, seen, given, encoding }) {
-    const words = trainer === "restarting" ? "The trainer starts again; your answers are safe." : (MODEL[model] ?? "Starting");
+    const words =
+      trainer === "restarting"
+        ? "The trainer starts again; your answers are safe."
+        : (MODEL[model] ?? "Starting");
     const lines = [make("p", {}, words)];
     if (given) {
       lines.push(
-        share(make("div", { class: "meter", role: "progressbar", "aria-label": "Answers the model has seen", "aria-valuemin": 0, "aria-valuemax": given, "aria-valuenow": Math.min(seen, given) }), seen / given),
+        share(
+          make("div", {
+            class: "meter",
+            role: "progressbar",
+            "aria-label": "Answers the model has seen",
+            "aria-valuemin": 0,
+            "aria-valuemax": given,
+            "aria-valuenow": Math.min(seen, given),
+          }),
+          seen / given,
+        ),
         make("p", { class: "quiet-words" }, `It has seen ${seen} of ${given} answers.`),
       );
     }
@@ -83,10 +146,25 @@ export class Panel {
     const most = Math.max(1, ...balance.map((one) => one.count));
     const sorted = [...balance].sort((one, other) => other.count - one.count);
     const rest = sorted.slice(BARS);
-    const line = ({ name, count }) => make("li", {}, make("span", { class: "label" }, name), share(make("span", { class: "bar" }), count / most), make("span", { class: "value" }, String(count)));
+    const line = ({ name, count }) =>
+      make(
+        "li",
+        {},
+        make("span", { class: "label" }, name),
+        share(make("span", { class: "bar" }), count / most),
+        make("span", { class: "value" }, String(count)),
+      );
     return make(
-      "ul", { class: "bars" }, ...sorted.slice(0, BARS).map(line),
-      rest.length ? make("li", { class: "quiet-words" }, `${rest.length} more classes with ${rest.reduce((sum, one) => sum + one.count, 0)} labels`) : null,
+      "ul",
+      { class: "bars" },
+      ...sorted.slice(0, BARS).map(line),
+      rest.length
+        ? make(
+            "li",
+            { class: "quiet-words" },
+            `${rest.length} more classes with ${rest.reduce((sum, one) => sum + one.count, 0)} labels`,
+          )
+        : null,
     );
   }
 
@@ -98,29 +176,78 @@ export class Panel {
     if (!items) return;
     this.#looked = seen;
     // The guess stays hidden: a person who has seen it no longer answers blind.
-    const tile = (item) => make("li", {}, make("button", { type: "button", class: "tile", "aria-label": `Open ${item.name}`, title: item.name, onclick: () => this.#open(item) }, thumbnail(item, this.#items)));
-    fill(this.#parts.unsure, items.length ? make("ul", { class: "tiles" }, ...items.map(tile)) : make("p", { class: "quiet-words" }, "Nothing now."));
+    const tile = (item) =>
+      make(
+        "li",
+        {},
+        make(
+          "button",
+          {
+            type: "button",
+            class: "tile",
+            "aria-label": `Open ${item.name}`,
+            title: item.name,
+            onclick: () => this.#open(item),
+          },
+          thumbnail(item, this.#items),
+        ),
+      );
+    fill(
+      this.#parts.unsure,
+      items.length
+        ? make("ul", { class: "tiles" }, ...items.map(tile))
+        : make("p", { class: "quiet-words" }, "Nothing now."),
+    );
   }
 
   #journey(stock) {
-    const words = make("p", { class: "quiet-words" }, "Answers wait in this browser while the server is away. More questions can be loaded before that.");
-    const button = make("button", {
-      type: "button", class: "plain", onclick: async () => {
-        button.disabled = true;
-        const loaded = await stock(FOR_A_JOURNEY, (so) => fill(words, `${so} questions so far …`));
-        button.disabled = false;
-        fill(words, `${loaded} questions are loaded.`);
+    const words = make(
+      "p",
+      { class: "quiet-words" },
+      "Answers wait in this browser while the server is away. More questions can be loaded before that.",
+    );
+    const button = make(
+      "button",
+      {
+        type: "button",
+        class: "plain",
+        onclick: async () => {
+          button.disabled = true;
+          const loaded = await stock(FOR_A_JOURNEY, (so) => fill(words, `${so} questions so far …`));
+          button.disabled = false;
+          fill(words, `${loaded} questions are loaded.`);
+        },
       },
-    }, `Load the next ${FOR_A_JOURNEY}`);
+      `Load the next ${FOR_A_JOURNEY}`,
+    );
     return make("div", {}, words, button);
   }
 }
 
 /** How far the encoding is, as a bar and a sentence. */
 export function encodingLines({ done, of, seconds_left: left }) {
-  const time = typeof left !== "number" ? "" : left > 90 ? `, about ${Math.round(left / 60)} minutes left` : `, about ${Math.ceil(left)} seconds left`;
+  const time =
+    typeof left !== "number"
+      ? ""
+      : left > 90
+        ? `, about ${Math.round(left / 60)} minutes left`
+        : `, about ${Math.ceil(left)} seconds left`;
   return [
-    share(make("div", { class: "meter", role: "progressbar", "aria-label": "Items encoded", "aria-valuemin": 0, "aria-valuemax": of, "aria-valuenow": done }), done / of),
-    make("p", { class: "quiet-words" }, `${done.toLocaleString("en")} of ${of.toLocaleString("en")} items encoded${time}.`),
+    share(
+      make("div", {
+        class: "meter",
+        role: "progressbar",
+        "aria-label": "Items encoded",
+        "aria-valuemin": 0,
+        "aria-valuemax": of,
+        "aria-valuenow": done,
+      }),
+      done / of,
+    ),
+    make(
+      "p",
+      { class: "quiet-words" },
+      `${done.toLocaleString("en")} of ${of.toLocaleString("en")} items encoded${time}.`,
+    ),
   ];
 }

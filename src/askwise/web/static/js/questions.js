@@ -4,6 +4,7 @@ import { get, pause } from "./api.js";
 
 export const AHEAD = 8;
 const LOW = 6; // asks for more when fewer are ahead
+const MOST_PAGES = 50; // of the history, looked through for skipped items
 const PATIENCE = 5; // times to ask in vain before a stock is called complete
 const KEPT = 2; // the next ones stay; those behind them may give way to newer questions
 
@@ -41,7 +42,11 @@ export class Questions extends EventTarget {
   The server chooses some at a time, so it is asked until it gives no more; `tell` hears how many there are. */
   async stock(count, tell) {
     const loaded = () => this.ahead.length + (this.shown ? 1 : 0);
-    for (let idle = 0, before = -1; loaded() < count && idle < PATIENCE; idle = loaded() > before ? 0 : idle + 1) {
+    for (
+      let idle = 0, before = -1;
+      loaded() < count && idle < PATIENCE;
+      idle = loaded() > before ? 0 : idle + 1
+    ) {
       before = loaded();
       await this.#asking;
       this.#wanted = count;
@@ -51,6 +56,21 @@ export class Questions extends EventTarget {
     }
     await Promise.all(this.ahead.map((question) => this.#items.content(question)));
     return loaded();
+  }
+
+  /** Brings the skipped items back, those skipped first in front. */
+  async again() {
+    const latest = new Map();
+    for (let before = null, pages = 0; pages < MOST_PAGES; pages += 1) {
+      const query = new URLSearchParams(before === null ? { n: 200 } : { n: 200, before });
+      const { answers, more } = await get(`/api/history?${query}`);
+      for (const answer of answers) if (!latest.has(answer.item)) latest.set(answer.item, answer);
+      before = answers.at(-1)?.revision;
+      if (!more) break;
+    }
+    const skipped = [...latest.values()].filter((answer) => answer.verdict === "skip").reverse();
+    this.ahead.push(...skipped.map(({ item, name }) => ({ item, name, question: null, given: null })));
+    this.dispatchEvent(new Event("change"));
   }
 
   /** Asks for more questions where few are ahead. */
@@ -69,7 +89,14 @@ export class Questions extends EventTarget {
     const stocking = this.#wanted > AHEAD || this.ahead.length > AHEAD;
     const kept = stocking ? this.ahead : this.ahead.slice(0, KEPT);
     const query = new URLSearchParams({ n: this.#wanted });
-    if (!stocking) query.set("keep", [this.shown, ...kept].map((one) => one?.question).filter(Boolean).join(","));
+    if (!stocking)
+      query.set(
+        "keep",
+        [this.shown, ...kept]
+          .map((one) => one?.question)
+          .filter(Boolean)
+          .join(","),
+      );
     try {
       const { questions, reason } = await get(`/api/questions?${query}`);
       this.#outbox.link(true);

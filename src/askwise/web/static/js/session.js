@@ -51,7 +51,8 @@ export class Session extends EventTarget {
     const known = new Set();
     const entries = [];
     for (const { item, name, verdict, value, assisted, note } of answers) {
-      if (!known.has(item) && verdict !== "retract") entries.unshift({ item, name, question: null, given: { verdict, value, assisted, note } });
+      if (!known.has(item) && verdict !== "retract")
+        entries.unshift({ item, name, question: null, given: { verdict, value, assisted, note } });
       known.add(item);
     }
     this.done = [...entries, ...this.done];
@@ -68,7 +69,12 @@ export class Session extends EventTarget {
     const entry = this.shown;
     if (!entry) return;
     const before = entry.given ?? null;
-    const given = { verdict, value, assisted: this.#assisted.has(entry.item) || Boolean(before?.assisted), note: note || before?.note || null };
+    const given = {
+      verdict,
+      value,
+      assisted: this.#assisted.has(entry.item) || Boolean(before?.assisted),
+      note: note || before?.note || null,
+    };
     this.#post(entry, given, before ? "history" : "ask");
     this.#acts.push({ entry, before, after: given });
     this.#undone = this.#undone.filter((act) => act.entry.item !== entry.item);
@@ -187,12 +193,22 @@ export class Session extends EventTarget {
     const shown = this.#seen + (this.#since ? performance.now() - this.#since : 0);
     const question = view === "ask" ? (entry.question ?? null) : null;
     if (verdict !== "retract") this.#tabs.postMessage(entry.item);
-    this.#outbox.add({ question, item: entry.item, verdict, value, view, assisted, shown_ms: Math.round(shown), note });
+    this.#outbox.add({
+      question,
+      item: entry.item,
+      verdict,
+      value,
+      view,
+      assisted,
+      shown_ms: Math.round(shown),
+      note,
+    });
   }
 
   #use(value) {
     for (const name of [value].flat()) {
-      if (typeof name === "string") this.recent = [name, ...this.recent.filter((other) => other !== name)].slice(0, 5);
+      if (typeof name === "string")
+        this.recent = [name, ...this.recent.filter((other) => other !== name)].slice(0, 5);
     }
   }
 

@@ -29,7 +29,14 @@ export class Viewer {
     if (content.image) this.#picture(name, content.image, sharper);
     else if (content.row) this.#row(content.row);
     else if (typeof content.text === "string") this.#text(content.text);
-    else this.#words(make("p", { class: "loading" }, `This item cannot be shown: ${content.trouble ?? "it is empty"}. Skip it, or say that you cannot tell.`));
+    else
+      this.#words(
+        make(
+          "p",
+          { class: "loading" },
+          `This item cannot be shown: ${content.trouble ?? "it is empty"}. Skip it, or say that you cannot tell.`,
+        ),
+      );
   }
 
   /** Shows something else than an item. */
@@ -48,7 +55,8 @@ export class Viewer {
     const ratio = scale / zoom.scale;
     Object.assign(zoom, { scale, x: x - (x - zoom.x) * ratio, y: y - (y - zoom.y) * ratio });
     this.#place();
-    if (scale > 1.4 && Math.max(zoom.image.naturalWidth, zoom.image.naturalHeight) >= 1024) this.#sharpen(zoom);
+    if (scale > 1.4 && Math.max(zoom.image.naturalWidth, zoom.image.naturalHeight) >= 1024)
+      this.#sharpen(zoom);
   }
 
   /** Scrolls a long text by some share of the stage. */
@@ -70,7 +78,12 @@ export class Viewer {
     this.#stage.dataset.kind = "image";
     this.#zoom = { image, name, sharper, scale: 1, x: 0, y: 0 };
     fill(this.#stage, image);
-    const tool = (name, words, work) => make("button", { type: "button", class: "quiet square", "aria-label": words, title: words, onclick: work }, icon(name));
+    const tool = (name, words, work) =>
+      make(
+        "button",
+        { type: "button", class: "quiet square", "aria-label": words, title: words, onclick: work },
+        icon(name),
+      );
     fill(
       this.#tools,
       tool("smaller", "Zoom out", () => this.zoom(1 / 1.5)),
@@ -94,20 +107,28 @@ export class Viewer {
 
   #place() {
     const { image, scale } = this.#zoom;
-    const limit = (side) => ((scale - 1) * side) / 2;
-    const within = (value, most) => Math.min(most, Math.max(-most, value));
-    this.#zoom.x = within(this.#zoom.x, limit(this.#stage.clientWidth));
-    this.#zoom.y = within(this.#zoom.y, limit(this.#stage.clientHeight));
-    image.style.transform = scale === 1 ? "" : `translate(${this.#zoom.x}px, ${this.#zoom.y}px) scale(${scale})`;
+    const within = (value, side) =>
+      Math.min(((scale - 1) * side) / 2, Math.max(((1 - scale) * side) / 2, value));
+    if (scale > 1) {
+      // a whole picture needs no measuring, which would hold up the painting
+      this.#zoom.x = within(this.#zoom.x, this.#stage.clientWidth);
+      this.#zoom.y = within(this.#zoom.y, this.#stage.clientHeight);
+    } else this.#zoom.x = this.#zoom.y = 0;
+    image.style.transform =
+      scale === 1 ? "" : `translate(${this.#zoom.x}px, ${this.#zoom.y}px) scale(${scale})`;
     this.#stage.classList.toggle("zoomed", scale > 1);
     this.#tools.querySelector("output")?.replaceChildren(`${Math.round(scale * 100)} %`);
   }
 
   #text(text) {
     this.#stage.dataset.kind = "text";
-    const article = make("article", { class: "text" });
+    const article = make("article", { class: "text", dir: "auto" });
     const search = make("input", {
-      type: "search", placeholder: "Find in the text", "aria-label": "Find in the text", autocomplete: "off", spellcheck: "false",
+      type: "search",
+      placeholder: "Find in the text",
+      "aria-label": "Find in the text",
+      autocomplete: "off",
+      spellcheck: "false",
       oninput: () => mark((this.#wanted = search.value)),
     });
     const count = make("output", { class: "scale", "aria-label": "Places found" });
@@ -126,7 +147,13 @@ export class Viewer {
   #row(row) {
     this.#stage.dataset.kind = "row";
     fill(this.#tools);
-    const line = ([name, value]) => make("tr", {}, make("th", { scope: "row" }, String(name)), make("td", {}, value === null ? "—" : String(value)));
+    const line = ([name, value]) =>
+      make(
+        "tr",
+        {},
+        make("th", { scope: "row" }, String(name)),
+        make("td", { dir: "auto" }, value === null ? "—" : String(value)),
+      );
     fill(this.#stage, make("table", { class: "row" }, make("tbody", {}, ...row.map(line))));
     this.#stage.scrollTop = 0;
   }
@@ -139,16 +166,25 @@ export class Viewer {
       const [one, other] = [...fingers.values()];
       return Math.hypot(one.x - other.x, one.y - other.y);
     };
-    stage.addEventListener("wheel", (event) => {
-      if (!this.#zoom) return;
-      event.preventDefault();
-      this.zoom(Math.exp(-event.deltaY / 300), { x: event.clientX, y: event.clientY });
-    }, { passive: false });
-    stage.addEventListener("dblclick", (event) => this.zoom(this.#zoom?.scale > 1 ? 0 : 2.5, { x: event.clientX, y: event.clientY }));
+    stage.addEventListener(
+      "wheel",
+      (event) => {
+        if (!this.#zoom) return;
+        event.preventDefault();
+        this.zoom(Math.exp(-event.deltaY / 300), { x: event.clientX, y: event.clientY });
+      },
+      { passive: false },
+    );
+    stage.addEventListener("dblclick", (event) =>
+      this.zoom(this.#zoom?.scale > 1 ? 0 : 2.5, { x: event.clientX, y: event.clientY }),
+    );
     stage.addEventListener("pointerdown", (event) => {
       if (!this.#zoom || event.button !== 0) return;
       fingers.set(event.pointerId, { x: event.clientX, y: event.clientY });
-      start = fingers.size === 1 ? { x: event.clientX, y: event.clientY, touch: event.pointerType === "touch" } : null;
+      start =
+        fingers.size === 1
+          ? { x: event.clientX, y: event.clientY, touch: event.pointerType === "touch" }
+          : null;
       stage.setPointerCapture(event.pointerId);
     });
     stage.addEventListener("pointermove", (event) => {
@@ -165,7 +201,13 @@ export class Viewer {
       }
     });
     const lift = (event) => {
-      if (!fingers.delete(event.pointerId) || !start?.touch || this.#zoom?.scale > 1 || event.type === "pointercancel") return;
+      if (
+        !fingers.delete(event.pointerId) ||
+        !start?.touch ||
+        this.#zoom?.scale > 1 ||
+        event.type === "pointercancel"
+      )
+        return;
       const [dx, dy] = [event.clientX - start.x, event.clientY - start.y];
       if (dy < -80 && Math.abs(dx) < 60) swipe("skip");
       else if (start.x < 40 && dx > 80 && Math.abs(dy) < 60) swipe("undo");

@@ -9,22 +9,58 @@ export async function explain(item, items) {
   try {
     why = await get(`/api/items/${encodeURIComponent(item.item)}/why`);
   } catch (error) {
-    return { known: false, element: make("p", {}, error.status === 409 ? "There is no model yet. Answer a few items of two classes first." : `Not known now: ${error.message}.`) };
+    return {
+      known: false,
+      element: make(
+        "p",
+        {},
+        error.status === 409
+          ? "There is no model yet. Answer a few items of two classes first."
+          : `Not known now: ${error.message}.`,
+      ),
+    };
   }
   const percent = (value) => `${Math.round(value * 100)} %`;
-  const bar = ({ name, p }) => make("li", {}, make("span", { class: "label" }, name), share(make("span", { class: "bar" }), p), make("span", { class: "value" }, percent(p)));
-  const part = (name, words) => typeof why.uncertainty?.[name] === "number" && [make("dt", { title: words }, name), make("dd", {}, why.uncertainty[name].toFixed(2))];
-  const guess = typeof why.guess === "number" ? why.guess.toPrecision(4) : [why.guess].flat().join(", ") || "none";
+  const bar = ({ name, p }) =>
+    make(
+      "li",
+      {},
+      make("span", { class: "label" }, name),
+      share(make("span", { class: "bar" }), p),
+      make("span", { class: "value" }, percent(p)),
+    );
+  const part = (name, words) =>
+    typeof why.uncertainty?.[name] === "number" && [
+      make("dt", { title: words }, name),
+      make("dd", {}, why.uncertainty[name].toFixed(2)),
+    ];
+  const guess =
+    typeof why.guess === "number" ? why.guess.toPrecision(4) : [why.guess].flat().join(", ") || "none";
   const element = make(
-    "div", { class: "why" },
+    "div",
+    { class: "why" },
     make("p", { class: "guess" }, "Its guess: ", make("strong", {}, guess)),
     make("ul", { class: "bars" }, ...(why.probabilities ?? []).map(bar)),
     make("h3", {}, "Uncertainty"),
-    make("dl", { class: "parts" }, ...[
-      part("total", "all of it"), part("epistemic", "what more labels can take away"), part("aleatoric", "what stays: the item itself is unclear"),
-    ].filter(Boolean).flat()),
+    make(
+      "dl",
+      { class: "parts" },
+      ...[
+        part("total", "all of it"),
+        part("epistemic", "what more labels can take away"),
+        part("aleatoric", "what stays: the item itself is unclear"),
+      ]
+        .filter(Boolean)
+        .flat(),
+    ),
     why.neighbours?.length ? make("h3", {}, "Nearest labelled items") : null,
-    make("ul", { class: "tiles" }, ...(why.neighbours ?? []).map((near) => make("li", {}, thumbnail(near, items), make("span", { class: "label" }, String(near.label))))),
+    make(
+      "ul",
+      { class: "tiles" },
+      ...(why.neighbours ?? []).map((near) =>
+        make("li", {}, thumbnail(near, items), make("span", { class: "label" }, String(near.label))),
+      ),
+    ),
   );
   return { known: true, element };
 }
@@ -43,6 +79,10 @@ export function thumbnail(item, items) {
 }
 
 function snippet(content, item) {
-  if (content.row) return content.row.slice(0, 3).map(([name, value]) => `${name}: ${value}`).join(", ");
+  if (content.row)
+    return content.row
+      .slice(0, 3)
+      .map(([name, value]) => `${name}: ${value}`)
+      .join(", ");
   return content.text?.slice(0, 140) || item.name;
 }
