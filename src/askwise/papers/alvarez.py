@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import nn
 
 from askwise import nets
@@ -17,7 +18,7 @@ from askwise.bayes.posteriors import as_posterior
 from askwise.data import load, uci
 from askwise.engine import open_engine
 from askwise.papers.curves import Number, value_of
-from askwise.papers.record import Claim, Entry, Line, Pair, Paper, Place, Table
+from askwise.papers.record import Claim, Entry, Line, Pair, Paper, Picture, Place, Table
 from askwise.papers.shridhar2019 import images
 from askwise.seeding import derive
 from askwise.tasks import segmentation
@@ -70,13 +71,22 @@ def run_lenet(settings: Mapping[str, Any], seed: int, place: Place) -> dict[str,
         }
         for kind, found in told.items():
             curve[kind].append(found["nll"])
+    weights = torch.cat([one.weight.flatten() for one in network_of(fitted) if isinstance(one, nn.Conv2d)])
+    shares = torch.histc(weights.detach(), bins=40, min=-1.0, max=1.0) / len(weights)
     return {
         "nll_curve": curve,
+        "filters": shares.tolist(),
+        "filter_edges": torch.linspace(-1.0, 1.0, 41).tolist(),
         "error_mc": 1 - told["mc"]["accuracy"],
         "error_off": 1 - told["off"]["accuracy"],
         "overfit_mc": curve["mc"][-1] - min(curve["mc"]),
         "overfit_off": curve["off"][-1] - min(curve["off"]),
     }
+
+
+def network_of(fitted: Fitted | None) -> list[nn.Module]:
+    """The modules of what was learned."""
+    return [] if fitted is None else list(fitted.network.modules())
 
 
 def lenet_entry(where: str, part: str, *, quick: bool) -> Entry:
@@ -129,6 +139,20 @@ def table_1(quick: bool) -> Table:
             Number("overfit_mc", "rise of NLL, MC", "{:.3f}").column,
             Number("overfit_off", "rise of NLL, off", "{:.3f}").column,
         ),
+        pictures=[
+            Picture(
+                name="1_filters",
+                title="Weights of the convolutions: Bayesian (dropout in all layers) and point",
+                entries={
+                    f"dropout {where}, {part}": lenet_entry(where, part, quick=quick).name
+                    for part in ("all images", "a quarter")
+                    for where in ("none", "all")
+                },
+                measure="filters",
+                bins="filter_edges",
+                words="weight",
+            )
+        ],
     )
 
 

@@ -384,6 +384,7 @@ def table_e(quick: bool) -> Table:
                 title="Skin lesions",
                 entries={name: one.name for name, one in _skin(quick).items()},
                 measure="auc",
+                words="AUC on the test images",
             )
         ],
     )

@@ -229,6 +229,7 @@ def tables(quick: bool) -> Sequence[Table]:
                     title=f"{items}: top-1",
                     entries={name: tagged(items, name, quick=quick).name for name in METHODS},
                     measure="top_1",
+                    words="top-1 on the test texts",
                 )
                 for items in DATA
             ],

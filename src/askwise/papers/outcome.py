@@ -8,10 +8,10 @@ from typing import Any
 
 from askwise.files import write_whole
 from askwise.papers.claims import Decided, decide
-from askwise.papers.curves import drawn
+from askwise.papers.curves import curve, having, mean_list
 from askwise.papers.record import Paper, Results, Table
 from askwise.papers.work import commits, results, rows, runs_file, spent
-from askwise.report.figure import save
+from askwise.report.figure import save, save_shares
 from askwise.report.markup import Html, tag
 
 NO_RUN = "no run yet"
@@ -87,12 +87,20 @@ def _pictures(
     """The pictures of a table that have curves, by title."""
     made = {}
     for one in table.pictures:
-        ours = drawn(one.entries, found, measure=one.measure)
-        if ours:
-            title = one.title + (" (quick protocol)" if quick else "")
-            path = folder / f"{one.name}{'_quick' if quick else ''}.png"
-            told = {"accuracy": "test accuracy"}.get(one.measure, one.measure)
-            made[title] = save(ours, path, title=title, theirs=one.theirs(data_dir), measure=told)
+        ours = having(one.entries, found, one.measure, one.bins or one.x)
+        if not ours:
+            continue
+        title = one.title + (" (quick protocol)" if quick else "")
+        path = folder / f"{one.name}{'_quick' if quick else ''}.png"
+        if one.bins:
+            edges = next(iter(next(iter(ours.values())).values()))[one.bins]
+            shares = {name: mean_list(rows, one.measure) for name, rows in ours.items()}
+            made[title] = save_shares(shares, edges, path, title=title, along=one.words)
+        else:
+            curves = [curve(name, rows, measure=one.measure, x=one.x) for name, rows in ours.items()]
+            along = "" if one.x == "labels" else one.x
+            theirs = one.theirs(data_dir)
+            made[title] = save(curves, path, title=title, theirs=theirs, measure=one.words, along=along)
     return made
 
 
