@@ -4,8 +4,9 @@ import pytest
 import torch
 
 import askwise as aw
-from askwise.papers import curves, gal2017
-from askwise.papers.gal2017_more import auc
+from askwise.papers import curves
+from askwise.papers.gal2017.labels_to import _STORED, stored
+from askwise.papers.gal2017.skin import auc
 from askwise.papers.pseudo import accuracy, pseudo_labels
 from askwise.papers.rounds import learn
 from askwise.runs.rows import Row
@@ -56,17 +57,17 @@ def test_last_values_and_areas_are_means_with_a_standard_error():
 
 
 def test_the_authors_curves_are_read_from_a_data_folder_that_is_given(tmp_path):
-    assert gal2017.stored(None, "100 + 5") == []
-    assert gal2017.stored(tmp_path, "100 + 5") == []
-    keys = [key for names in gal2017._STORED.values() for own in names.values() for key in own]
+    assert stored(None, "100 + 5") == []
+    assert stored(tmp_path, "100 + 5") == []
+    keys = [key for names in _STORED.values() for own in names.values() for key in own]
     (tmp_path / "gal2017_curves").mkdir()
     known = {key: [[0.5 + 0.002 * place for place in range(181)]] for key in keys}
     (tmp_path / "gal2017_curves" / "curves.json").write_text(json.dumps(known))
-    found = {curve.name: curve for curve in gal2017.stored(tmp_path, "100 + 5")}
+    found = {curve.name: curve for curve in stored(tmp_path, "100 + 5")}
     assert set(found) == {"Mean STD", "BALD", "VR, votes", "entropy"}
     assert found["BALD"].labels[:2] == [100, 105]
     assert found["BALD"].labels[-1] == 500
-    two = {curve.name: curve for curve in gal2017.stored(tmp_path, "20 + 10")}
+    two = {curve.name: curve for curve in stored(tmp_path, "20 + 10")}
     assert (len(two["BALD"].seeds), two["BALD"].labels[:2]) == (2, [20, 30])
 
 

@@ -3,7 +3,9 @@
 import pytest
 import torch
 
-from askwise.papers import PAPERS, Place, alvarez, gal2017_more, kirsch2019, loustau2023, shridhar2019
+from askwise.papers import PAPERS, Place, kirsch2019, loustau2023, shridhar2019
+from askwise.papers.alvarez import lenet
+from askwise.papers.gal2017 import skin
 
 
 def quick(paper: str, name: str):
@@ -18,7 +20,7 @@ def some(count: int, *shape: int, classes: int = 2):
 
 
 def test_skin_lesions_have_an_auc_at_every_number_of_labels(monkeypatch, tmp_path):
-    monkeypatch.setattr(gal2017_more, "lesions", lambda _: (*some(520, 16), *some(60, 16)))
+    monkeypatch.setattr(skin, "lesions", lambda _: (*some(520, 16), *some(60, 16)))
     found = {}
     for name in ("BALD", "uniform"):
         one = quick("gal2017", f"skin, {name}")
@@ -52,7 +54,7 @@ def test_repeated_items_are_copies_with_noise_and_the_same_label():
 
 def test_dropout_is_where_the_lecture_puts_it():
     def dropouts(where):
-        return [name for name, _ in alvarez.lenet(where, size=28).named_children() if "dropout" in name]
+        return [name for name, _ in lenet.network(where, size=28).named_children() if "dropout" in name]
 
     assert dropouts("none") == []
     assert dropouts("end") == ["dropout4"]
@@ -60,7 +62,7 @@ def test_dropout_is_where_the_lecture_puts_it():
 
 
 def test_one_training_predicts_by_mc_dropout_and_by_weight_averaging(monkeypatch, tmp_path):
-    monkeypatch.setattr(alvarez, "images", lambda *_: (*some(64, 1, 28, 28), *some(40, 1, 28, 28)))
+    monkeypatch.setattr(lenet, "images", lambda *_: (*some(64, 1, 28, 28), *some(40, 1, 28, 28)))
     for where in ("none", "all"):
         one = quick("alvarez", f"LeNet, dropout {where}, a quarter")
         settings = {**one.settings, "stages": 2, "training": {"epochs": 1}}

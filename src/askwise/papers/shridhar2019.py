@@ -1,12 +1,9 @@
 """Shridhar, Laumann and Liwicki 2019, Bayesian convolutional networks by variational inference."""
 
 from collections.abc import Mapping, Sequence
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from askwise import nets
 from askwise.bayes.evaluate import evaluate
@@ -15,11 +12,11 @@ from askwise.bayes.fitted import Fitted
 from askwise.bayes.posteriors import as_posterior
 from askwise.bayes.predict import log_probs
 from askwise.bayes.prune.weights import prune
-from askwise.data import load
 from askwise.engine import open_engine
 from askwise.errors import InputError
 from askwise.math.uncertainty import variances
 from askwise.papers.curves import Number, cpu_column, value_of
+from askwise.papers.images import images
 from askwise.papers.record import Claim, Entry, Line, Pair, Paper, Picture, Place, Table
 from askwise.runs.rows import Row
 from askwise.seeding import derive
@@ -39,15 +36,6 @@ UNCERTAINTY = {"MNIST": ("0.0096", "0.0026"), "CIFAR-10": ("0.1920", "0.0404")}
 NETWORKS = {"LeNet-5": "lenet5", "AlexNet": "alexnet", "AlexNetHalf": "alexnet_half"}
 DATA = {"MNIST": "mnist", "CIFAR-10": "cifar10"}
 MEASURED = ("accuracy", "aleatoric", "epistemic")
-
-
-@cache
-def images(name: str, data_dir: Path | None, train: int, test: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The first images to learn from and to test on, with their labels."""
-    data = load(name, data_dir=data_dir if name == "mnist" else None)
-    if not isinstance(data.train_x, Tensor) or not isinstance(data.test_x, Tensor):
-        raise InputError(f"{name} holds no images")
-    return data.train_x[:train], data.train_y[:train], data.test_x[:test], data.test_y[:test]
 
 
 def run(settings: Mapping[str, Any], seed: int, place: Place) -> dict[str, Any]:
