@@ -49,13 +49,13 @@ def plan_of(settings: Mapping[str, Any], seed: int) -> Plan:
     return make({**alone, **settings["plan"], "seed": seed})
 
 
-def curve(name: str, rows: Mapping[int, Row], *, measure: str = "accuracy") -> Curve:
+def curve(name: str, rows: Mapping[int, Row], *, measure: str = "accuracy", x: str = "labels") -> Curve:
     """The curves of all seeds of an entry."""
     first = next(iter(rows.values()))
     return Curve(
         name=name,
         seeds=list(rows),
-        labels=first["labels"],
+        labels=first[x],
         values=[row[measure] for row in rows.values()],
         validation=first.values.get("validation", 0),
     )
@@ -164,9 +164,18 @@ def value_of(key: str, *, factor: float = 1.0) -> Measure:
     return lambda row: None if row.values.get(key) is None else factor * row.values[key]
 
 
-def drawn(entries: Mapping[str, str], found: Results, *, measure: str) -> list[Curve]:
-    """The curves of those entries that have runs, by their names in the legend."""
-    return [curve(name, found[entry], measure=measure) for name, entry in entries.items() if found.get(entry)]
+def having(entries: Mapping[str, str], found: Results, *keys: str) -> dict[str, dict[int, Row]]:
+    """The runs of those entries that have these values, by their names in the legend."""
+    kept = {
+        name: {seed: row for seed, row in found.get(entry, {}).items() if row.values.keys() >= set(keys)}
+        for name, entry in entries.items()
+    }
+    return {name: rows for name, rows in kept.items() if rows}
+
+
+def mean_list(rows: Mapping[int, Row], key: str) -> list[float]:
+    """The mean over the seeds of a list among their values, place by place."""
+    return [fmean(values) for values in zip(*(row[key] for row in rows.values()), strict=True)]
 
 
 def _reached(row: Row, target: float) -> int | float:

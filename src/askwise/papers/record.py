@@ -60,13 +60,21 @@ class Column:
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """Learning curves in one picture: entries by the name in the legend, and the authors' curves."""
+    """Curves in one picture: entries by the name in the legend, and the authors' curves.
+
+    `measure` and `x` name lists among the values of a run. With `bins`, the name of the edges among them,
+    it shows distributions instead: `measure` has the share of each bin.
+    """
 
     name: str
     title: str
     entries: Mapping[str, str]
     theirs: Callable[[Path | None], Sequence[Curve]] = lambda _: ()
     measure: str = "accuracy"
+    x: str = "labels"
+    bins: str = ""
+    words: str = "test accuracy"
+    """What the measure is called; of distributions, what the bins are of."""
 
 
 @dataclass(frozen=True, kw_only=True)
