@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tiny_plan import write_plan
 
 import askwise as aw
 from askwise.cli import call
@@ -215,9 +216,8 @@ def test_what_cannot_be_done_is_refused_in_one_line(askwise, home, words):
     assert len(err.strip().splitlines()) == 1
 
 
-def test_a_run_without_test_questions_has_nothing_to_estimate_by(askwise, finished):
-    plan = finished.with_name("off.toml")
-    plan.write_text(finished.read_text())
+def test_a_run_without_test_questions_has_nothing_to_estimate_by(askwise, tmp_path):
+    plan = write_plan(tmp_path)
     assert askwise("run", plan, "--oracle", "simulated")[0] == 0
     code, _, err = askwise("estimate", plan, "--class", "3")
     assert code == 2

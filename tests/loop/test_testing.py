@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import task_runs
 from small_run import CLASSES, IDS, POINTS, TRUTH, learner, ledger, pool
 
 from askwise.errors import InputError
@@ -315,3 +316,36 @@ def test_a_test_item_that_wants_two_answers_waits_for_both():
         assert not run._setting.testing().tested()
         run.tell({test: "red"}, annotator="b")
         assert [one.label for one in run._setting.testing().tested()] == [0]
+
+
+@pytest.mark.parametrize("task", task_runs.TASKS)
+def test_every_task_is_tested_and_what_has_no_promise_is_called_an_estimate(task):
+    choices = {"testing": 0.5, "region": 0.5, "test": None, "budget": 30, "batch": 10}
+    with task_runs.learner(task, **choices) as run:
+        run.run(oracle=task_runs.TRUTH[task])
+        found = run.status().quality
+        assert found.answers >= 10
+        if task == "classification":
+            assert found.accuracy is not None
+        elif task == "multilabel":
+            assert list(found.tags) == task_runs.TAGS
+            assert all(0 <= one.low <= one.high <= 1 and one.alpha == 0.05 / 3 for one in found.tags.values())
+        else:
+            assert found.accuracy is None
+            assert found.why == f"there is no band for {task}"
+        first = {"regression": "rmse", "segmentation": "mean_iou", "multilabel": "f1_micro"}.get(task)
+        assert first is None or first in found.estimates
+        model, answers, _ = run.finish()
+        assert answers == 30
+        assert model.task.name == task
+
+
+def test_the_share_of_a_tag_can_be_estimated():
+    choices = {"testing": 0.5, "region": 0.5, "test": None, "budget": 30, "batch": 10}
+    with task_runs.learner("multilabel", **choices) as run:
+        run.run(oracle=task_runs.TRUTH["multilabel"])
+        [share] = run.estimate("joy")
+        truth = task_runs.LABELS["multilabel"][:40, 0].mean()
+        assert share.estimate.low <= truth <= share.estimate.high
+        with pytest.raises(InputError, match="a certificate needs one class per item"):
+            run.certify(error=0.05)

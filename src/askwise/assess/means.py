@@ -34,16 +34,8 @@ def mean(
         answers, predicted, pool = _grouped(answers, pool, groups, pool_groups)
     sizes(len(answers), len(predicted), len(pool))
     value, variance, weight = _powered(answers, predicted, pool)
-    edge = _t(len(answers) - 1, alpha) * math.sqrt(variance)
-    return Estimate(
-        value=value,
-        low=value - edge,
-        high=value + edge,
-        answers=len(answers),
-        weight=weight,
-        alpha=alpha,
-        pool=len(pool),
-    )
+    counts = {"answers": len(answers), "pool": len(pool)}
+    return _around(value, variance, len(answers) - 1, weight=weight, alpha=alpha, **counts)
 
 
 def stratified(
@@ -82,30 +74,32 @@ def stratified(
             )
         found, spread, weight = _powered(answers[mine], predicted[mine], pool[items])
         n, share = int(mine.sum()), float(items.double().mean())
-        edge = _t(n - 1, alpha) * math.sqrt(spread) if spread else 0.0
-        each[name] = Estimate(
-            value=found,
-            low=found - edge,
-            high=found + edge,
-            answers=n,
-            weight=weight,
-            alpha=alpha,
-            pool=int(items.sum()),
-        )
+        counts = {"answers": n, "pool": int(items.sum())}
+        each[name] = _around(found, spread, n - 1, weight=weight, alpha=alpha, **counts)
         value, variance = value + share * found, variance + share**2 * spread
         freedom += (share**2 * spread) ** 2 / max(1, n - 1)
-    edge = _t(variance**2 / freedom, alpha) * math.sqrt(variance) if freedom else 0.0  # Satterthwaite
     weight = math.fsum(one.weight * one.pool for one in each.values()) / len(pool)
-    whole = Estimate(
-        value=value,
-        low=value - edge,
-        high=value + edge,
-        answers=len(answers),
-        weight=weight,
-        alpha=alpha,
-        pool=len(pool),
+    degrees = variance**2 / freedom if freedom else math.inf  # Satterthwaite
+    counts = {"answers": len(answers), "pool": len(pool)}
+    return _around(value, variance, degrees, weight=weight, alpha=alpha, **counts), each
+
+
+def _around(
+    value: float,
+    variance: float,
+    freedom: int | float,
+    *,
+    weight: float,
+    alpha: int | float,
+    answers: int,
+    pool: int,
+) -> Estimate:
+    """The value with its t interval."""
+    edge = _t(freedom, alpha) * math.sqrt(variance) if variance else 0.0
+    low, high = value - edge, value + edge
+    return Estimate(
+        value=value, low=low, high=high, answers=answers, weight=weight, alpha=float(alpha), pool=pool
     )
-    return whole, each
 
 
 def _powered(answers: Tensor, predicted: Tensor, pool: Tensor) -> tuple[float, float, float]:

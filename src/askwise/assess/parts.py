@@ -1,13 +1,14 @@
 """Bands of parts of the accuracy that hold together: recall by class, balanced accuracy, every tag."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
-from askwise.assess.band import LEAST, STRICTER, Band, band, enough, limits, told
+from askwise.assess.band import LEAST, STRICTER, Band, Spread, band, enough, limits, told
 from askwise.assess.checks import between, class_numbers, same_length, several_classes
 
 
@@ -69,20 +70,19 @@ def recalls(
 def tags(
     wrong: Bool[Tensor, "n L"],
     uncertainty: Float[Tensor, "n L"],
-    region_uncertainty: Float[Tensor, "B L"],
+    region_uncertainty: Float[Tensor, "B L"] | Sequence[Spread],
     *,
     alpha: int | float = 0.05,
-    skipped: Bool[Tensor, " n"] | None = None,
+    skipped: Bool[Tensor, "n L"] | None = None,
     stopping: bool = False,
 ) -> tuple[Band, ...]:
-    """The band of every tag's accuracy; all of them hold together."""
+    """The band of every tag's accuracy; all of them hold together. `skipped` are tags that nobody knows."""
     between("alpha", alpha)
-    same_length(
-        tags=wrong.shape[1],
-        uncertain_tags=uncertainty.shape[1],
-        tags_of_the_region=region_uncertainty.shape[1],
-    )
+    count = wrong.shape[1]
+    regions = region_uncertainty.T if isinstance(region_uncertainty, Tensor) else region_uncertainty
+    same_length(tags=count, uncertain_tags=uncertainty.shape[1], tags_of_the_region=len(regions))
+    unknown = torch.zeros_like(wrong) if skipped is None else skipped
     return tuple(
-        band(w, u, r, alpha=alpha / wrong.shape[1], skipped=skipped, stopping=stopping)
-        for w, u, r in zip(wrong.T, uncertainty.T, region_uncertainty.T, strict=True)
+        band(w, u, region, alpha=alpha / count, skipped=missing, stopping=stopping)
+        for w, u, region, missing in zip(wrong.T, uncertainty.T, regions, unknown.T, strict=True)
     )

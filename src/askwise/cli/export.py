@@ -106,12 +106,15 @@ def _originals(plan: "Plan", found: "list[Labelled]") -> dict[str, Path | str]:
 
 def _model(project: "Project", plan: "Plan", store: "Store", output: Path | None) -> Path:
     from collections import Counter
+    from dataclasses import replace
 
     from askwise.export.model import Card, write_model
+    from askwise.loop.saying import as_json, said
+    from askwise.loop.status import status
     from askwise.runs.trained import last_model
     from askwise.store.ledger import Ledger
 
-    trained = last_model(plan, store, folder=project.folder)
+    trained, known = last_model(plan, store, folder=project.folder), status(store).quality
     kind = _kind(plan, store)
     counts = Counter(kind.text(label) for label in Ledger(store).refresh().labels.values())
     card = Card(
@@ -122,8 +125,10 @@ def _model(project: "Project", plan: "Plan", store: "Store", output: Path | None
         round=trained.round.number,
         trained=f"{trained.fitted.posterior!r} on {trained.round.labels} labels",
         draws=trained.draws,
-        metrics=trained.round.metrics,
+        metrics={part: found for part, found in trained.round.metrics.items() if part != "testing"},
+        quality=() if known is None else [line for _, line in said(known, plan.names)],
     )
     path = output or project.exports / "model"
-    write_model(path, trained.fitted, card)
+    kept = {} if known is None else as_json(known, plan.names)
+    write_model(path, replace(trained.fitted, quality=kept), card)
     return path

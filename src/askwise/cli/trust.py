@@ -35,6 +35,7 @@ def certify(
 
     Run again with the same options it goes on with the same attempt. Every further attempt must be surer.
     """
+    from askwise.export.tables import write_table
     from askwise.files import write_whole
 
     with _opened(name, data, oracle) as (ours, plan, known, answers, home):
@@ -47,7 +48,8 @@ def certify(
                 for one, label in found.labels.items()
             ]
             place = home / "exports" / f"certified-{found.attempt}"
-            told["output"] = str(_table(place.with_suffix(".csv"), rows))
+            told["output"] = str(place.with_suffix(".csv"))
+            write_table(place.with_suffix(".csv"), ("id", "name", "label"), rows)
             write_whole(place.with_suffix(".json"), _text(told).encode())
     if json:
         print_json({**told, "waits_for": waiting})
@@ -204,22 +206,6 @@ def _opened(
     answers = None if source is None else oracle(source, plan, known)
     with learner(plan, known, store=store, answers=answers, folder=path.parent, progress=True) as ours:
         yield ours, plan, known, answers, store.parent if isinstance(store, Path) else path.parent
-
-
-def _table(path: Path, rows: list[dict[str, Any]]) -> Path:
-    import csv
-    import io
-
-    from askwise.files import write_whole
-    from askwise.pool.cells import neutral
-
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("id", "name", "label"))
-    writer.writerows([neutral(row[column]) for column in ("id", "name", "label")] for row in rows)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, text.getvalue().encode("utf-8", "surrogateescape"))
-    return path
 
 
 def _text(told: dict[str, Any]) -> str:

@@ -1,7 +1,7 @@
 """A model taken away: weights, how items are prepared, and a card that says what it is and is not."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,8 @@ class Card:
     draws: int
     metrics: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """What was measured on items that were held out, by the part they are."""
+    quality: Sequence[str] = ()
+    """What is known by test answers, in sentences."""
 
 
 def write_model(folder: Path, model: Fitted, card: Card) -> None:
@@ -86,7 +88,7 @@ def _calibration(card: Card, model: Fitted) -> list[str]:
         if model.temperature != 1
         else "Probabilities are not tempered."
     )
-    lines = []
+    lines = [f"{line[0].upper()}{line[1:]}" for line in card.quality]
     for part, found in card.metrics.items():
         values = ", ".join(
             f"{name} {found[name]:.3f}" for name in _SHOWN if isinstance(found.get(name), float)

@@ -52,7 +52,7 @@ def _answer(setting: Setting, name: str, value: Any, annotator: str, key: str | 
         raise InputError(f"item {name!r} is held out for validation or test, and is not asked about")
     testing = setting.testing()
     asked = testing.asked.get(name) if name in testing else None
-    if name in testing and asked is None and testing.learning:
+    if name in testing and asked is None and testing.begun:
         raise InputError(
             f"item {name!r} is kept for testing, so it is not learned from; it is asked when its turn comes"
         )

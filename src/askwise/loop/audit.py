@@ -14,6 +14,7 @@ from askwise.assess import Certificate as Certified
 from askwise.errors import InputError
 from askwise.loop.measure import known_by
 from askwise.loop.models import latest
+from askwise.loop.plan import one_class
 from askwise.loop.questions import shown
 from askwise.loop.setting import Setting
 from askwise.oracle import Oracle
@@ -126,6 +127,7 @@ class _Pool:
 
 
 def _frozen(setting: Setting) -> _Pool:
+    one_class(setting.plan, "a certificate")
     counts = setting.refresh()
     if counts.unseen:
         raise InputError(

@@ -10,6 +10,7 @@ from askwise.bayes.fit import fit
 from askwise.bayes.posteriors import as_posterior
 from askwise.bayes.predict import predict
 from askwise.errors import InputError
+from askwise.loop.plan import one_class
 from askwise.loop.setting import Setting
 from askwise.seeding import derive
 from askwise.store.facts import Answer
@@ -35,6 +36,7 @@ class Suspect:
 
 def suspects_of(setting: Setting, *, count: int | None = None) -> list[Suspect]:
     """Given labels, the most doubtful first, by models trained on the other four fifths of the labels."""
+    one_class(setting.plan, "a list of suspects")
     setting.refresh()
     labels = {name: class_number(label) for name, label in sorted(setting.ledger.labels.items())}
     reading = setting.pool.read([name for name in labels if name in setting.pool])
@@ -72,6 +74,7 @@ def suspects_of(setting: Setting, *, count: int | None = None) -> list[Suspect]:
 
 def annotators_of(setting: Setting) -> tuple[list[str], Annotators] | None:
     """The people who answered and how good each is; None unless two of them answered the same item."""
+    one_class(setting.plan, "a comparison of annotators")
     last: dict[tuple[str, str], int] = {}
     for answer in setting.store.facts(Answer):
         key = (answer.id, answer.annotator)

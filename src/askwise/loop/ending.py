@@ -5,7 +5,6 @@ from askwise.errors import InputError
 from askwise.loop.models import fit_round
 from askwise.loop.quality import Quality, quality
 from askwise.loop.setting import Setting
-from askwise.store.labels import class_number
 
 
 def final_model(setting: Setting) -> tuple[Fitted, int, Quality | None]:
@@ -15,8 +14,8 @@ def final_model(setting: Setting) -> tuple[Fitted, int, Quality | None]:
     """
     setting.refresh()
     testing = setting.testing()
-    labels = {name: class_number(label) for name, label in setting.ledger.labels.items()}
-    labels |= {one.id: class_number(one.label) for one in testing.tested() if one.label is not None}
+    answered = {one.id: one.label for one in testing.tested() if one.label is not None}
+    labels = {**setting.ledger.labels, **answered}
     if not setting.rounds:
         raise InputError("there is no model yet; answer the first questions before you finish")
     whole = dict(sorted(labels.items()))

@@ -312,7 +312,7 @@ class Learner:
     def kept_for_testing(self) -> frozenset[str]:
         """The items that labels are not told of, unless they are asked; none before the first question."""
         testing = self._setting.testing()
-        return frozenset(testing.order()) if testing.learning else frozenset()
+        return frozenset(testing.order()) if testing.begun else frozenset()
 
     def set_aside(self, reasons: Mapping[str, str]) -> list[str]:
         """The ids of items that will not be asked, and were not yet: bad ones, or copies of others."""

@@ -23,6 +23,7 @@ CHECKPOINT = 25
 MOST_SCORED = 20_000
 """Items that are scored after an answer; of a larger pool others each time."""
 _NEIGHBOURS, _COMPARED = 3, 2_000
+_MIXED = 4  # questions to come among which a test question is due
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,7 @@ class Live:
         setting = self._setting
         plan, counts = setting.plan, setting.refresh()
         held = {lease.question.id for lease in setting.store.leases()}
-        room = plan.budget - counts.labelled - len(held)
+        room = plan.budget - counts.labelled - counts.tested - len(held)
         free = len(setting.ledger.open) - len(held & setting.ledger.open.keys())
         setting.again = frozenset(setting.ledger.open.keys() - held) if again else frozenset()
         if room <= 0 or (not again and free >= AHEAD):
@@ -151,8 +152,12 @@ class Live:
 
     def _ask(self, count: int) -> list[Question]:
         setting = self._setting
-        before = setting.store.revision
-        ask_questions(setting, count)
+        before, testing = setting.store.revision, setting.testing()
+        tests = testing.due(setting.plan.testing, ahead=_MIXED) if testing.on else 0
+        held = {lease.question.id for lease in setting.store.leases()}
+        # a page takes what was asked last, so test questions that nobody has yet are asked once more
+        again = [one.id for one in testing.open() if one.id not in held] if testing.on else []
+        ask_questions(setting, count, tests=tests, again=again)
         setting.refresh()
         return setting.store.facts(Question, since=before)
 

@@ -7,55 +7,89 @@ from jaxtyping import Float
 from torch import Tensor
 
 from askwise.assess import Spread
+from askwise.bayes.evaluate import evaluate
 from askwise.bayes.fitted import Fitted
 from askwise.bayes.predict import predict
 from askwise.errors import InputError
 from askwise.loop.models import model_before
 from askwise.loop.score import chunk_size, chunks
 from askwise.loop.setting import Setting
+from askwise.loop.testing import Testing
 
+_MOST = 5_000
 _AHEAD = 64  # test items scored before they are asked: their order is fixed, and answers can be read at once
 
 
 def measure(setting: Setting, fitted: Fitted, number: int) -> dict[str, Any]:
-    """Class and uncertainty of the test items asked and of those to come, and the spread over the region.
+    """What the model says of the test items asked and of those to come, and the spread over the region.
 
     With groups the uncertainty of an item is the mean of its group. `changed` is the share of the region
-    that the model before put into another class.
+    that the model before put into another class, where a stop rule asks for it. Of a large region a part
+    stands for all of it: the first items in a random order, in which they are asked, too.
     """
     testing = setting.testing()
-    order = testing.order()
+    order = testing.order()[:_MOST]
     ids, mean = known_by(setting, fitted, number, order)
     if not ids:
         raise InputError("no item that is kept for testing can be read; set testing = 0 in the plan")
+    found: dict[str, Any] = {}
+    if setting.plan.kind == "classification":
+        found = _classes(setting, number, ids, mean)
+    elif setting.plan.kind == "multilabel":
+        best, guess = mean.max(dim=-1)
+        doubt = (1 - best.double()).clamp(0, 1)
+        found = {"items": _kept(testing, ids, guess, doubt)}
+        found["region"] = [Spread.of(column).written() for column in doubt.T]
+    if setting.plan.kind != "classification":
+        found["estimates"] = _estimates(setting, fitted, number)
+    return found
+
+
+def _classes(setting: Setting, number: int, ids: list[str], mean: Tensor) -> dict[str, Any]:
+    testing = setting.testing()
     best, guess = mean.max(dim=-1)
     doubt = (1 - best.double()).clamp(0, 1)
     earlier = setting.guesses.get(number - 1)
-    if earlier is None and (past := model_before(setting, number)) is not None:
-        known, before = known_by(setting, past, number - 1, order)
+    steady = setting.plan.stable is not None
+    if steady and earlier is None and (past := model_before(setting, number)) is not None:
+        known, before = known_by(setting, past, number - 1, ids)
         earlier = dict(zip(known, before.argmax(dim=-1).tolist(), strict=True))
     now = dict(zip(ids, guess.tolist(), strict=True))
     setting.guesses = {number: now}
-    same = [earlier[name] != now[name] for name in ids if name in earlier] if earlier else []
+    moved = [earlier[name] != now[name] for name in ids if name in earlier] if steady and earlier else []
     if testing.groups:
         doubt, spread = _grouped([testing.group_of(name) for name in ids], doubt)
     else:
         spread = Spread.of(doubt)
-    wanted = {*testing.asked, *testing.next(_AHEAD)}
     return {
-        "items": {
-            name: [cls, value]
-            for name, cls, value in zip(ids, guess.tolist(), doubt.tolist(), strict=True)
-            if name in wanted
-        },
+        "items": _kept(testing, ids, guess, doubt),
         "region": spread.written(),
-        "changed": sum(same) / len(same) if same else None,
+        "changed": sum(moved) / len(moved) if moved else None,
     }
+
+
+def _kept(testing: Testing, ids: list[str], guess: Tensor, doubt: Tensor) -> dict[str, list[Any]]:
+    """Of the test items that were asked and of the next ones: what the model says, and how unsure it is."""
+    wanted = {*testing.asked, *testing.next(_AHEAD)}
+    rows = zip(ids, guess.tolist(), doubt.tolist(), strict=True)
+    return {name: [said, value] for name, said, value in rows if name in wanted}
+
+
+def _estimates(setting: Setting, fitted: Fitted, number: int) -> dict[str, float]:
+    """The task's measures on the test answers: estimates, since there is no promise for them."""
+    known = {one.id: one.label for one in setting.testing().tested() if one.label is not None}
+    reading = setting.pool.read([name for name in known if name in setting.pool])
+    if not reading.ids:
+        return {}
+    data = reading.inputs, setting.rows(known[name] for name in reading.ids)
+    seed = setting.plan.draw_seed(number)
+    found = evaluate(fitted, data, draws=setting.plan.draws, seed=seed, engine=setting.engine)
+    return {name: found[name] for name in setting.task.measures if isinstance(found.get(name), float)}
 
 
 def known_by(
     setting: Setting, fitted: Fitted, number: int, order: list[str]
-) -> tuple[list[str], Float[Tensor, "N C"]]:
+) -> tuple[list[str], Float[Tensor, "N ..."]]:
     """Those items that can be read, and the mean probabilities that the model of a round gives them."""
     plan, ids, means = setting.plan, list[str](), list[Tensor]()
     for some in chunks(order, chunk_size(setting.pool)):
@@ -65,7 +99,7 @@ def known_by(
             seed = plan.draw_seed(number)
             found = predict(fitted, reading.inputs, draws=plan.draws, seed=seed, engine=setting.engine)
             means.append(found.mean.cpu())
-    return ids, torch.cat(means) if means else torch.empty(0, len(plan.classes))
+    return ids, torch.cat(means) if means else torch.empty(0, len(plan.names))
 
 
 def _grouped(groups: list[str], doubt: Tensor) -> tuple[Tensor, Spread]:

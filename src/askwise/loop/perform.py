@@ -1,6 +1,6 @@
 """Actions: each reads facts, does its work, and appends what came of it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from time import perf_counter
 from typing import Any
@@ -76,12 +76,16 @@ def train_round(setting: Setting, *, checkpoint: bool = True) -> None:
     )
 
 
-def ask_questions(setting: Setting, count: int, *, tests: int = 0) -> None:
-    """Choose items and append the questions, before anyone is asked; test questions are mixed in."""
+def ask_questions(setting: Setting, count: int, *, tests: int = 0, again: Sequence[str] = ()) -> None:
+    """Choose items and append the questions, before anyone is asked; test questions are mixed in.
+
+    `again` are test items that were asked already, and are asked once more among the new questions.
+    """
     number = setting.number
     turn = sum(asked.round == number for asked in setting.store.facts(Asked, since=_begun(setting)))
     choice = choose_items(setting, count, turn=turn)
-    drawn = described(setting, setting.testing().next(tests), turn=turn) if tests else Choice()
+    wanted = [*again, *(setting.testing().next(tests) if tests else ())]
+    drawn = described(setting, wanted, turn=turn) if wanted else Choice()
     asked = Asked(
         round=number,
         turn=turn,

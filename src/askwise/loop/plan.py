@@ -326,6 +326,8 @@ class Plan(_Record):
         for rule in ("until", "stable"):
             if getattr(self, rule) is not None and not self.testing:
                 raise InputError(f"{rule} in the plan needs test questions; add testing = 0.2")
+            if getattr(self, rule) is not None and self.kind != "classification":
+                raise InputError(f"{rule} in the plan needs one class per item, and the task is {self.kind}")
         return self
 
     @model_validator(mode="before")
@@ -366,6 +368,12 @@ def ready(plan: Plan) -> None:
     """Refuse a device or an engine that this machine does not have."""
     as_device(plan.device)
     open_engine(plan.engine, **plan.engine_options)
+
+
+def one_class(plan: Plan, what: str) -> None:
+    """Refuse what only labels of one class per item can have."""
+    if plan.kind != "classification":
+        raise InputError(f"{what} needs one class per item, and the task is {plan.kind}")
 
 
 def acquisition(plan: Plan, *, folder: Path | None = None) -> Acquisition:

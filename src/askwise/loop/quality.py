@@ -8,10 +8,11 @@ import torch
 from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
-from askwise.assess import Band, Forecast, Recalls, Spread, band, forecast, recalls
+from askwise.assess import Band, Forecast, Recalls, Spread, band, forecast, recalls, tags
 from askwise.errors import InputError
 from askwise.loop.plan import Plan
 from askwise.loop.testing import Testing
+from askwise.oracle.labelling import labelling
 from askwise.store.facts import Round
 
 VOID = (
@@ -59,6 +60,8 @@ class Quality:
     why: str = ""
     """Why there is no band."""
     recalls: Recalls | None = None
+    tags: Mapping[str, Band] = field(default_factory=dict)
+    """The accuracy of every tag, where labels are tags; all of them hold together."""
     estimates: Mapping[str, int | float] = field(default_factory=dict)
     """Measures on the test answers without a promise."""
     forecast: Forecast | None = None
@@ -71,10 +74,15 @@ def quality(plan: Plan, testing: Testing, rounds: Sequence[Round]) -> Quality | 
     done = testing.tested()
     skipped = sum(one.label is None for one in done)
     counts: dict[str, Any] = {"answers": len(done) - skipped, "skipped": skipped}
+    measured = rounds[-1].metrics.get("testing") if rounds else None
+    if measured is None:
+        return Quality(**counts, why="there is no model yet")
+    told: dict[str, Any] = {"estimates": measured.get("estimates", {})}
+    if plan.kind == "multilabel":
+        return _tagged(plan, testing, measured, counts | told)
     found = marks(testing, rounds)
     if found is None:
-        return Quality(**counts, why="there is no model yet")
-    told: dict[str, Any] = {"estimates": rounds[-1].metrics["testing"].get("estimates", {})}
+        return Quality(**counts, **told, why=f"there is no band for {plan.kind}")
     told["forecast"] = _forecast(rounds)
     try:
         told["accuracy"] = found.band()
@@ -94,7 +102,7 @@ def quality(plan: Plan, testing: Testing, rounds: Sequence[Round]) -> Quality | 
 def marks(testing: Testing, rounds: Sequence[Round]) -> Marks | None:
     """The test answers as the last model scores them; None before the first model."""
     measured = rounds[-1].metrics.get("testing") if rounds else None
-    if measured is None:
+    if measured is None or not isinstance(measured.get("region"), Mapping):
         return None
     done = [one for one in testing.tested() if one.id in measured["items"]]
     known = [measured["items"][one.id] for one in done]
@@ -124,6 +132,29 @@ def enough(plan: Plan, testing: Testing, rounds: Sequence[Round]) -> str:
         if low >= plan.until:
             return f"the accuracy's lower limit is {100 * low:.1f} %, and {100 * plan.until:g} % was wanted"
     return ""
+
+
+def _tagged(plan: Plan, testing: Testing, measured: Mapping[str, Any], told: dict[str, Any]) -> Quality:
+    """With the band of every tag; a tag that nobody knows counts as one that was skipped."""
+    done = [one for one in testing.tested() if one.id in measured["items"]]
+    known = [measured["items"][one.id] for one in done]
+    kind = labelling(plan.task, plan.names)
+    blank = torch.full((len(plan.names),), -1.0)
+    truth = [blank if one.label is None else kind.row(one.label) for one in done]
+    if not done or testing.groups:
+        why = "there are no test answers yet" if not done else "with groups tags have no band"
+        return Quality(**told, why=why)
+    labels, guess = torch.stack(truth).long(), torch.tensor([said for said, _ in known])
+    try:
+        bands = tags(
+            (guess != labels) & (labels >= 0),
+            torch.tensor([doubt for _, doubt in known], dtype=torch.float64),
+            [Spread.read(one) for one in measured["region"]],
+            skipped=labels < 0,
+        )
+    except InputError as error:
+        return Quality(**told, why=str(error))
+    return Quality(**told, tags=dict(zip(plan.names, bands, strict=True)))
 
 
 def _forecast(rounds: Sequence[Round]) -> Forecast | None:

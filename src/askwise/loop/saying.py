@@ -17,9 +17,13 @@ def as_json(found: Quality, classes: Sequence[str]) -> dict[str, Any]:
 
 def said(found: Quality, classes: Sequence[str]) -> list[tuple[str, str]]:
     """Heads and sentences for a status: the band, recall by class, what the next labels should bring."""
-    if found.accuracy is None:
-        return [("quality", f"not known yet: {found.why}")]
-    lines = [("quality", f"accuracy {between(found.accuracy)} (95 %); {_answers(found)}")]
+    if found.accuracy is not None:
+        lines = [("quality", f"accuracy {between(found.accuracy)} (95 %); {_answers(found)}")]
+    elif found.tags:
+        lines = [("quality", f"accuracy of every tag (95 % for all together); {found.answers} test answers")]
+        lines += [("", f"{name} {between(one)}") for name, one in found.tags.items()]
+    else:
+        lines = [("quality", f"not known: {found.why}")]
     if found.recalls is not None:
         lines.append(("", f"balanced accuracy {between(found.recalls.balanced)}"))
         known = [
@@ -29,7 +33,8 @@ def said(found: Quality, classes: Sequence[str]) -> list[tuple[str, str]]:
     if found.estimates:
         told = ", ".join(f"{name} {value:.3f}" for name, value in found.estimates.items())
         lines.append(("", f"estimates on the test answers, without a promise: {told}"))
-    lines.append(("", f"{PROMISE} {VOID}"))
+    if found.accuracy is not None or found.tags:
+        lines.append(("", f"{PROMISE} {VOID}"))
     if found.forecast is not None:
         lines.append(
             ("", f"a forecast, which held in 6 of 10 simulations: {forecast_sentence(found.forecast)}")

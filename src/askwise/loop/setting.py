@@ -126,7 +126,7 @@ class Setting:
             if self._testing is None or self._testing.share != self.plan.kept:
                 self._testing = Testing(self.store, self.ledger, self.plan.kept)
             ids = (name for name in self.pool.ids if name not in self.held)
-            return self._testing.refresh(ids, len(self.pool))
+            return self._testing.refresh(ids, len(self.pool), ready=self.ready)
 
     def last(self) -> Round | None:
         """The last round, by the facts."""
@@ -193,7 +193,7 @@ def with_tests(plan: Plan, counts: Counts, testing: Testing, rounds: list[Round]
         skipped=counts.skipped + len(done) - answered,
         region=left,
         tested=answered,
-        asked=testing.learning + len(testing.asked),
+        asked=len(testing.learned) + counts.open + len(testing.asked),
         asked_to_test=len(testing.asked),
         enough="" if counts.unseen else enough(plan, testing, rounds),
     )

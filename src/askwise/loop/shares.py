@@ -13,6 +13,7 @@ from askwise.loop.measure import known_by
 from askwise.loop.models import latest
 from askwise.loop.setting import Setting
 from askwise.store.classes import position
+from askwise.store.labels import Label, Tags
 
 
 @dataclass(frozen=True)
@@ -54,11 +55,13 @@ def share_of(
         raise InputError(
             "there is no model yet, so there is nothing to estimate with; answer questions first"
         )
-    place = position(label, setting.plan.classes, what="the class to estimate")
-    ids, probabilities = known_by(setting, fitted, number, testing.order())
-    chance = dict(zip(ids, probabilities[:, place].double().clamp(0, 1).tolist(), strict=True))
-    done = [one for one in testing.tested() if one.id in chance]
-    said = {one.id: None if one.label is None else one.label == place for one in done}
+    if setting.plan.kind not in ("classification", "multilabel"):
+        raise InputError(f"a share is of a class or a tag, and the task is {setting.plan.kind}")
+    place = position(label, setting.plan.names, what="the class to estimate")
+    ids, means = known_by(setting, fitted, number, testing.order())
+    column = means[:, place] if means.ndim == 2 else means[:, place, 1]
+    chance = dict(zip(ids, column.double().clamp(0, 1).tolist(), strict=True))
+    said = {one.id: _is(one.label, place) for one in testing.tested() if one.id in chance}
     groups = {name: testing.group_of(name) for name in ids} if testing.groups else None
     found = [_share("all", said, chance, groups, alpha)]
     for part in sorted({parts[name] for name in ids if name in parts}) if parts else ():
@@ -69,6 +72,13 @@ def share_of(
     if width is None:
         return found
     return [replace(one, more=one.estimate.more(width) if one.estimate else None) for one in found]
+
+
+def _is(label: Label | None, place: int) -> bool | None:
+    """Whether a label names the class or the tag; None where nobody knows."""
+    if isinstance(label, Tags):
+        return None if place in label.unknown else place in label.tags
+    return None if label is None else label == place
 
 
 def _share(

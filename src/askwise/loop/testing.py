@@ -36,12 +36,16 @@ class Testing:
     ledger: Ledger
     share: float = 0.0
     asked: dict[str, Question] = field(default_factory=dict)
-    """Test questions by item, in the order in which they were asked."""
+    """The last test question about each item, in the order in which the items were first asked."""
     answers: dict[str, list[Answer]] = field(default_factory=dict)
     """What was said in answer to test questions, by item."""
-    learning: int = 0
-    """Questions that were asked to learn from."""
+    learned: set[str] = field(default_factory=set)
+    """Items that answered a question to learn from."""
+    begun: bool = False
+    """Whether anything was asked."""
     groups: dict[str, str] = field(default_factory=dict)
+    ready: frozenset[str] | None = None
+    _questions: set[str] = field(default_factory=set)
     _revision: int = 0
     _looked: int = -1
     _learned: set[str] = field(default_factory=set)
@@ -54,8 +58,12 @@ class Testing:
         """Whether anything is kept for testing."""
         return self.share > 0
 
-    def refresh(self, ids: Iterable[str], count: int) -> "Testing":
-        """Itself, with everything that was appended since; `ids` are the `count` items of the pool."""
+    def refresh(self, ids: Iterable[str], count: int, *, ready: frozenset[str] | None = None) -> "Testing":
+        """Itself, with everything that was appended since; `ids` are the `count` items of the pool.
+
+        Where an encoder is still at others, only those that are `ready` are asked; it goes in a random order.
+        """
+        self.ready = ready
         if not self.on:
             return self
         for fact in self.store.facts(Question, Answer, Group, since=self._revision):
@@ -90,7 +98,8 @@ class Testing:
                     turn[group] = turn.get(group, 0) + 1
                 drawn = sorted(names, key=lambda name: place[name])
             self._order = drawn
-        return [name for name in self._order if not self.ledger.known(name)]
+        ready = self._marked if self.ready is None else self.ready
+        return [name for name in self._order if name in ready and not self.ledger.known(name)]
 
     def next(self, count: int) -> list[str]:
         """The test items to be asked next."""
@@ -102,6 +111,11 @@ class Testing:
         known = (ledger.labels, ledger.open, ledger.skipped, ledger.quarantined)
         gone = {name for place in known for name in place if name in self._marked}
         return len(self._marked) - len(gone | (self.asked.keys() & self._marked))
+
+    def due(self, share: float, *, ahead: int) -> int:
+        """How many test questions are due among the next `ahead` others, for this share of all."""
+        wanted = share / (1 - share) * (len(self.learned) + ahead)
+        return max(0, min(int(wanted + 1e-9) - len(self.asked), self.left()))
 
     def open(self) -> list[Question]:
         """The test questions that wait for an answer."""
@@ -119,11 +133,14 @@ class Testing:
     def _take(self, fact: Fact) -> None:
         match fact:
             case Question(kind="test"):
-                self.asked[fact.id] = fact
-            case Question(kind="learn"):
-                self.learning += 1
-            case Answer() if (own := self.asked.get(fact.id)) and own.question == fact.question:
+                self.asked[fact.id], self.begun = fact, True
+                self._questions.add(fact.question)
+            case Question():
+                self.begun = True
+            case Answer() if fact.question in self._questions:
                 self.answers.setdefault(fact.id, []).append(fact)
+            case Answer() if fact.question and fact.view != "check":
+                self.learned.add(fact.id)
             case Group():
                 self.groups[fact.id] = fact.group
                 self._looked = -1

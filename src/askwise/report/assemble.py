@@ -10,6 +10,9 @@ from torch import tensor
 
 from askwise.bayes.fitted import Fitted, load
 from askwise.errors import InputError
+from askwise.loop.audit import certificate
+from askwise.loop.saying import said
+from askwise.loop.status import status
 from askwise.pool.pool import Pool
 from askwise.report import wording
 from askwise.report.content import Bin, Calibration, Content, Measured, Point, Segment, Spent
@@ -71,6 +74,7 @@ def _details(run: Past, pool: Pool | None) -> Content:
         confusion=_last(run).get("confusion", ()),
         recall=_recall(run),
         balance=_balance(run, ledger),
+        quality=_quality(run),
         times=_times(run),
         plan=_short(run.plan.model_dump(mode="json")),
         segments=_segments(run),
@@ -118,6 +122,16 @@ def _recall(run: Past) -> list[float | None]:
     if "confusion" in measured and not measured.get("recall"):
         return recall(tensor(measured["confusion"]))
     return list(measured.get("recall", ()))
+
+
+def _quality(run: Past) -> list[str]:
+    """What is known of the last model by test answers, and what is certified."""
+    found, kept = status(run.store).quality, certificate(run.store)
+    told = [] if found is None else [line for _, line in said(found, run.plan.names)]
+    if kept is not None:
+        void = f" It is void: {kept['void']}." if kept["void"] else ""
+        told.append(f"certified: {kept['promise']}.{void}")
+    return told
 
 
 def _balance(run: Past, ledger: Ledger) -> list[int]:

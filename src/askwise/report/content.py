@@ -150,6 +150,7 @@ class Content:
     confusion: Sequence[Sequence[int]] = ()
     recall: Sequence[Number | None] = ()
     balance: Sequence[int] = ()
+    quality: Sequence[str] = ()  # what is known of the last model by test answers, in sentences
     times: Sequence[Spent] = ()
     plan: Mapping[str, Any] = field(default_factory=dict)
     segments: Sequence[Segment] = ()

@@ -16,6 +16,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-ur
 
 _SECTIONS = (
     ("curves", "Curves", results.curves),
+    ("quality", "How good", calibration.quality),
     ("calibration", "Calibration", calibration.calibration),
     ("measures", "Measures", measures.measures),
     ("points", "Numbers", measures.points),

@@ -10,6 +10,8 @@ from time import monotonic
 from askwise.errors import InputError
 from askwise.loop.edits import refuse_gone
 from askwise.loop.plan import Plan, make
+from askwise.loop.quality import marks
+from askwise.loop.testing import Testing
 from askwise.oracle.labelling import labelling
 from askwise.project import Project
 from askwise.runs.material import material, read_plan
@@ -52,9 +54,11 @@ class Desk:
         self.media = Media(self.pool, self.plan)
         self.store = open_store(project.place, access="answer")
         self.ledger = Ledger(self.store)
+        self.testing = Testing(self.store, self.ledger, self.plan.kept)
         self._lock = RLock()
         self._ids: dict[str, str] = {}
         self._read: dict[type[Fact], list[Fact]] = {}
+        self._band: tuple[int, models.Accuracy | None] | None = None
         self._given: deque[float] = deque(maxlen=1000)
 
     def close(self) -> None:
@@ -96,15 +100,18 @@ class Desk:
             places = ledger.places()
             unclear = sum(why == "cannot_tell" for why in list(ledger.skipped.values()))
             items = self.store.count()
+            tested = self.testing.refresh(self.store.ids(), items).tested() if self.testing.on else []
+            # answers to test questions are counted like all others: nobody sees which they are
+            answered = sum(one.label is not None for one in tested)
         known = places.open + places.labelled + places.skipped + places.quarantined
         return models.Counts(
             items=items,
-            labelled=places.labelled,
+            labelled=places.labelled + answered,
             open=places.open,
-            skipped=places.skipped - unclear,
+            skipped=places.skipped - unclear + len(tested) - answered,
             unclear=unclear,
             quarantined=places.quarantined,
-            unlabelled=items - known,
+            unlabelled=items - known - len(tested),
         )
 
     def questions(
@@ -129,7 +136,10 @@ class Desk:
                     kept.append(lease)
             wanted = min(count, MOST_LEASED) - len(kept)
             if back or wanted > 0:
-                kept += self.store.swap(back, annotator, count=wanted, seconds=LEASE, newest=True)
+                kinds = ("learn", "test")
+                kept += self.store.swap(
+                    back, annotator, count=wanted, seconds=LEASE, kinds=kinds, newest=True
+                )
         return [shown for lease in kept if (shown := self._shown(lease)) is not None]
 
     def _shown(self, lease: Lease) -> models.QuestionShown | None:
@@ -188,7 +198,34 @@ class Desk:
         for past in self.ledger.history(identity):
             if (past.annotator, past.key) == (annotator, key):
                 return past.question
+        kept = self.testing.refresh(self.store.ids(), self.store.count())
+        if identity in kept.asked:
+            return kept.asked[identity].question
+        if identity in kept and kept.begun:
+            raise InputError("this item is kept for testing; it is asked when its turn comes")
         return self.ledger.asked(identity)
+
+    def accuracy(self) -> models.Accuracy | None:
+        """The accuracy's band by the test answers; none while there are fewer than ten."""
+        with self._lock:
+            if not self.testing.on:
+                return None
+            at = self.store.revision
+            if self._band is None or self._band[0] != at:
+                self.ledger.refresh()
+                kept = self.testing.refresh(self.store.ids(), self.store.count())
+                self._band = at, self._measured(kept)
+            return self._band[1]
+
+    def _measured(self, kept: Testing) -> models.Accuracy | None:
+        found = marks(kept, self.store.facts(Round)[-1:])
+        try:
+            one = None if found is None else found.band()
+        except InputError:
+            return None  # too few answers so far
+        if one is None:
+            return None
+        return models.Accuracy(value=one.share, low=one.low, high=one.high, tests=one.answers)
 
     def _label(self, one: models.AnswerGiven, classes: Edited) -> Label:
         """The label that a value names."""

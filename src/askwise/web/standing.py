@@ -30,7 +30,7 @@ def status(desk: Desk, live: Live) -> models.Status:
         seen=sum(one.revision <= seen for one in answers) if rounds else 0,
         given=len(answers),
         curve=_curve(rounds),
-        accuracy=None,
+        accuracy=desk.accuracy(),
         encoding=encoding,
         speed=None if (rate := desk.per_minute()) is None else models.Speed(per_minute=round(rate, 1)),
         model=model,

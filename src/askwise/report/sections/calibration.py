@@ -19,6 +19,15 @@ _METRICS: tuple[tuple[str, str, Callable[[Calibration], Number]], ...] = (
 )
 
 
+def quality(content: Content) -> Html:
+    """How good the last model is by the test answers, and what that is worth."""
+    if not content.quality:
+        return Html("")
+    first, *rest = content.quality
+    lead = first[0].upper() + first[1:] + "."
+    return section("quality", "How good it is", *[tag("p", line) for line in rest], lead=lead)
+
+
 def calibration(content: Content) -> Html:
     """Reliability diagrams of some rounds and the three metrics of all of them."""
     found = content.calibration
