@@ -203,8 +203,8 @@ REFUSED = {
     "estimate {} --class purple": "purple",
     "estimate {} --class red --width 2": "--width is the length of an interval",
     "estimate {} --class red --by colour": "colour",
-    "suspects {}x": "is no project",
-    "finish {}x": "is no project",
+    "suspects {}x": "there is no plan",
+    "finish {}x": "there is no plan",
 }
 
 

@@ -349,3 +349,18 @@ def test_the_share_of_a_tag_can_be_estimated():
         assert share.estimate.low <= truth <= share.estimate.high
         with pytest.raises(InputError, match="a certificate needs one class per item"):
             run.certify(error=0.05)
+
+
+def test_an_item_that_was_checked_before_still_answers_as_a_test():
+    with cloud() as run:
+        run.run(oracle=TOLD)
+        before, name = len(run._setting.testing().tested()), run._setting.testing().next(1)[0]
+        run.store.append([Question(id=name, round=1, rank=0, question="c", kind="check")])
+        label = CLASSES.index(TOLD[name])
+        run.store.answer(
+            [Answer(id=name, key="k", verdict="label", label=label, question="c", annotator="a")]
+        )
+        run.ask_tests(1)
+        run.tell({name: TOLD[name]}, annotator="a")
+        assert len(run._setting.testing().tested()) == before + 1
+        assert not run._setting.testing().open()

@@ -177,7 +177,8 @@ class Testing:
     @property
     def _seed(self) -> int:
         """That of the run's first plan: another seed later must not move the region."""
-        return int(self.store.facts(Planned)[0].plan["seed"])
+        planned = self.store.facts(Planned)
+        return int(planned[0].plan["seed"]) if planned else 0
 
 
 def refuse_moved(store: Store, plan: Plan) -> None:

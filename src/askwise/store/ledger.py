@@ -6,7 +6,15 @@ from askwise.errors import CorruptError
 from askwise.store.contract import Places, Store
 from askwise.store.facts import ABOUT, RULES, About, Answer, Fact, Question
 from askwise.store.labels import Label
-from askwise.store.standing import UNLABELLED, Rules, Standing, moves_labels, rules, standing
+from askwise.store.standing import (
+    UNLABELLED,
+    Rules,
+    Standing,
+    moves_labels,
+    rules,
+    standing,
+    to_learn_from,
+)
 
 
 def changed_since(store: Store, revision: int) -> int:
@@ -149,6 +157,11 @@ class Ledger:
         with self._lock:
             history = self._whole()._history.get(identity, [])
             return [fact for fact in history if isinstance(fact, Answer)]
+
+    def to_learn_from(self, identity: str) -> list[Answer]:
+        """What was said about one item that can be learned from, oldest first: not what tests or checks."""
+        with self._lock:
+            return to_learn_from(self._whole()._history.get(identity, []))
 
     def labels_at(self, revision: int) -> dict[str, Label]:
         """The labels as they stood at a revision, in the order of their ids."""

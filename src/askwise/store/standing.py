@@ -76,7 +76,7 @@ def standing(history: Sequence[Fact], how: Rules) -> Standing:
     quarantine = _last(history, Quarantine)
     if isinstance(quarantine, Quarantine) and quarantine.reason:
         return Standing("quarantined", detail=quarantine.reason)
-    said = _said(history)
+    said = to_learn_from(history)
     word = _last(history, Resolution)
     found = _effective(said, word if isinstance(word, Resolution) else None, how, history)
     label = None if found is None else how.counts_for(found.label)
@@ -93,7 +93,7 @@ def tied(history: Sequence[Fact], how: Rules) -> bool:
     """Whether an item has all the answers that were wanted, and still needs one more to have a label."""
     if how.policy != "majority" or standing(history, how).place != "open":
         return False
-    votes, _ = _votes(_said(history), how)
+    votes, _ = _votes(to_learn_from(history), how)
     return len(votes) >= _needed(history)
 
 
@@ -103,7 +103,8 @@ def tally(places: Iterable[str]) -> Places:
     return Places(found["open"], found["labelled"], found["skipped"], found["quarantined"])
 
 
-def _said(history: Sequence[Fact]) -> list[Answer]:
+def to_learn_from(history: Sequence[Fact]) -> list[Answer]:
+    """What was said in answer to questions that are asked to learn from, or to none."""
     return [fact for fact in history if isinstance(fact, Answer) and not _apart(fact, history)]
 
 
