@@ -7,7 +7,7 @@ from typing import Any
 
 from jobs import tables
 from jobs.experiment import Experiment, Key, Row, plain
-from promises import bands, certificates, estimates, forecasts, needles, relabelled, runs, sets
+from promises import bands, certificates, estimates, forecasts, needles, parts, relabelled, runs, sets
 
 from askwise.seeding import generator
 
@@ -43,6 +43,7 @@ PARTS: Mapping[str, Callable[[Key], dict[str, Any]]] = {
     "adversarial": lambda key: certificates.adversarial(float(key["error"]), int(key["seed"])),
     "forecasts": lambda key: forecasts.simulate(_made(key)),
     "needles": lambda key: needles.simulate(sets.load(str(key["set"])), seed=int(key["seed"])),
+    "parts": lambda key: parts.simulate(_made(key)),
     "suspects": lambda key: relabelled.simulate(_made(key), float(key["noise"]), seed=int(key["seed"])),
 }
 JOBS: list[Key] = [{"part": "loops", "set": name, "seed": seed} for seed in range(20) for name in sets.NAMES]
@@ -52,6 +53,7 @@ for _seed in range(4):  # a little of every part first
         JOBS += [{"part": part, "set": _name, "seed": _seed} for part in ("forecasts", "needles")]
         if _name in relabelled.SETS:
             JOBS += [{"part": "suspects", "set": _name, "noise": n, "seed": _seed} for n in relabelled.NOISES]
+JOBS += [{"part": "parts", "set": name, "seed": seed} for seed in range(20) for name in sets.NAMES]
 JOBS += [{"part": "adversarial", "error": e, "seed": seed} for seed in (4, 5) for e in certificates.ERRORS]
 
 
@@ -80,7 +82,8 @@ def settings(key: Key) -> dict[str, Any]:
             "estimates": estimates.SETTINGS,
         }
     else:
-        own = forecasts.SETTINGS if key["part"] == "forecasts" else relabelled.SETTINGS
+        modules = {"forecasts": forecasts, "suspects": relabelled, "parts": parts}
+        own = modules[str(key["part"])].SETTINGS
     return plain({**common, **own})
 
 
@@ -97,6 +100,7 @@ def write(rows: Rows, folder: Path) -> None:
     if loops:
         lines += _estimated(loops)
     lines += [
+        *_parts(by_part["parts"]),
         *_forecast(by_part["forecasts"]),
         *_suspected(by_part["suspects"]),
         *_needles(by_part["needles"]),
@@ -325,6 +329,26 @@ def _suspected(rows: Rows) -> list[str]:
                 found = [_three(_average(own, "found", way)) for way in ways]
                 reached = [f"{100 * _average(own, 'accuracy', one):.1f}" for one in names]
                 lines.append(_line(name, [f"{100 * noise:g}", str(RUNS * len(own)), *found, *reached]))
+    return [*lines, ""]
+
+
+def _parts(rows: Rows) -> list[str]:
+    if not rows:
+        return []
+    by_set = {name: own for name in sets.NAMES if (own := [row for row in rows if row["set"] == name])}
+    lines = [
+        "## Bands of parts: coverage at every look at once",
+        "",
+        "The share of runs in which all bands of a kind held at every test answer from the tenth on, nominal 95 %: recall "
+        "by class (each class alpha/C), tags (every class as a tag of its own, alpha/L), groups (ten items alike make a "
+        "group; a draw is a group, then an item). The ordinary interval of each part read after each answer, and whole "
+        "groups taken for single draws, are the controls that must fall short.",
+        "",
+        _head("band", [f"{name} ({_runs(own)} runs)" for name, own in by_set.items()]),
+    ]
+    for way in parts.WAYS:
+        cells = [_share(_runs(own) - _total(own, "missed", way), _runs(own)) for own in by_set.values()]
+        lines.append(_line(way, cells))
     return [*lines, ""]
 
 

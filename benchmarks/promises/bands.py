@@ -89,8 +89,8 @@ class Bands:
             OURS: capital >= 2 / ALPHA,
             STRICT: capital >= 2 * STRICTER / ALPHA,
             PLAIN: plain >= 2 / ALPHA,
-            NAIVE: _outside(errors, n, truth),
-            OLD: _outside(self.old, n, truth),
+            NAIVE: outside(errors, n, truth),
+            OLD: outside(self.old, n, truth),
             LURE: (lure - truth).abs() > 1.96 * spread,
         }
         for name, missing in out.items():
@@ -197,10 +197,11 @@ def _width(values: Tensor, low: Tensor, high: Tensor, alpha: float) -> Tensor:
     return (most - least).mean()
 
 
-def _outside(errors: Tensor, n: int, truth: Tensor) -> Tensor:
+def outside(errors: Tensor, n: int | Tensor, truth: Tensor) -> Tensor:
     """Whether Clopper and Pearson's interval at this look misses the truth."""
-    few = torch.from_numpy(special.bdtr(errors.numpy(), n, truth.numpy())) < ALPHA / 2
-    many = torch.from_numpy(special.bdtrc(errors.numpy() - 1, n, truth.numpy())) < ALPHA / 2
+    total = n.numpy() if isinstance(n, Tensor) else n
+    few = torch.from_numpy(special.bdtr(errors.numpy(), total, truth.numpy())) < ALPHA / 2
+    many = torch.from_numpy(special.bdtrc(errors.numpy() - 1, total, truth.numpy())) < ALPHA / 2
     return few | (many & (errors > 0))
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from promises import bands, certificates, estimates, needles, relabelled
+from promises import bands, certificates, estimates, needles, parts, relabelled
 from promises.runs import Runs, drawn, improved, margin_and_uncertainty, wrong
 from promises.sets import Labelled
 from torch.nn import functional as F
@@ -110,3 +110,11 @@ def test_a_needle_pool_has_one_needle_in_a_thousand_and_every_way_is_counted(dat
     found = needles.simulate(data, seed=0, size=300, count=2)["found"]
     assert set(found) == {"random", "margin", "k_center"}
     assert all(0 <= hits <= 2 for hits in found.values())
+
+
+@pytest.mark.slow
+def test_bands_of_parts_hold_where_the_controls_fall_short() -> None:
+    found = parts.simulate(runs(clouds(), 20))["missed"]
+    assert max(found[name] for name in (parts.RECALLS, parts.TAGS, parts.GROUPS)) <= 3
+    assert found[parts.NAIVE_RECALLS] > found[parts.RECALLS]
+    assert found[parts.NAIVE_GROUPS] >= found[parts.GROUPS]
