@@ -364,3 +364,24 @@ def test_an_item_that_was_checked_before_still_answers_as_a_test():
         run.tell({name: TOLD[name]}, annotator="a")
         assert len(run._setting.testing().tested()) == before + 1
         assert not run._setting.testing().open()
+
+
+def test_beside_a_person_test_questions_are_mixed_in_as_answers_come():
+    with cloud(budget=40, training={"epochs": 1}) as run:
+        live, kinds = run.live(), []
+        for number in range(24):
+            live.step()
+            lease = run.store.lease("a", seconds=60, kinds=("learn", "test"), newest=True)
+            kinds.append(lease.question.kind)
+            told = {"verdict": "label", "label": CLASSES.index(TOLD[lease.question.id])}
+            asked = {"id": lease.question.id, "question": lease.question.question}
+            run.store.answer([Answer(key=f"k{number}", annotator="a", **asked, **told)])
+        assert 4 <= kinds.count("test") <= 8
+        assert "test" in kinds[:8]
+        assert len(run._setting.testing().tested()) == kinds.count("test")
+        assert not region(run) & ledger(run).labels.keys()
+
+
+def test_a_region_too_small_for_a_band_is_refused():
+    with pytest.raises(InputError, match=r"0\.2 of 40 items are fewer than the 10 that a band needs"):
+        learner(**TESTED | {"region": 0.2})

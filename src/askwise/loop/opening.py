@@ -14,7 +14,7 @@ from askwise.errors import InputError
 from askwise.loop.conditions import changes, refuse
 from askwise.loop.plan import Plan, planned
 from askwise.loop.setting import Setting
-from askwise.loop.testing import refuse_moved
+from askwise.loop.testing import refuse_untestable
 from askwise.store.classes import edited
 from askwise.store.contract import Store
 from askwise.store.facts import ClassEdit, Fact, Item, Listed, Planned, Policy, Quarantine, Segment
@@ -26,7 +26,7 @@ MISSING = "it is not in the pool any more"
 
 def open_run(setting: Setting, now: Mapping[str, Any], *, exact: bool) -> None:
     """Append what is new since the store was last open; what contradicts it is refused first."""
-    refuse_moved(setting.store, setting.plan)
+    refuse_untestable(setting.store, setting.plan, len(setting.pool) - len(setting.held))
     facts = [*_classes(setting), *_segment(setting.store, now, exact), *_policy(setting), *_plan(setting)]
     digest = _digest(setting)
     known = setting.store.last(Listed)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from askwise.assess.band import LEAST
 from askwise.errors import InputError
 from askwise.loop.plan import Plan, make
 from askwise.seeding import derive, hashes
@@ -181,13 +182,18 @@ class Testing:
         return int(planned[0].plan["seed"]) if planned else 0
 
 
-def refuse_moved(store: Store, plan: Plan) -> None:
-    """An error if the plan would keep other items for testing than those the run kept so far."""
-    past = store.facts(Planned)
-    before = make(past[-1].plan).kept if past else 0.0
-    if plan.kept in (0.0, before) or not store.facts(Question):
-        return
-    raise InputError(
-        f"testing and region in the plan: {plan.kept:g} of the pool would be kept for testing, and this run "
-        f"began with {before:g}; items that were learned from cannot test: leave it, or begin a new project"
-    )
+def refuse_untestable(store: Store, plan: Plan, items: int) -> None:
+    """An error if the plan would keep other items for testing than those kept so far, or too few of them."""
+    begun = bool(store.last(Question))
+    if plan.kept and not begun and items * plan.kept < LEAST:
+        raise InputError(
+            f"region in the plan: {plan.kept:g} of {items} items are fewer than the {LEAST} that a band needs; "
+            "raise region, or set testing = 0"
+        )
+    past = store.last(Planned)
+    before = make(past.plan).kept if past is not None else 0.0
+    if begun and plan.kept not in (0.0, before):
+        raise InputError(
+            f"testing and region in the plan: {plan.kept:g} of the pool would be kept for testing, and this "
+            f"run began with {before:g}; items that were learned from cannot test: leave it, or begin anew"
+        )
