@@ -187,9 +187,9 @@ class ContractServer:
     def edit(self, body: dict[str, Any]) -> dict[str, Any]:
         if body["revision"] != self.class_revision:
             raise ProblemError(409, "the classes have changed meanwhile; look again")
-        if body["edit"] == "rename":
+        if body["edit"] != "add":
             named = next(one for one in self.classes if one["name"] == body["name"])
-            named["name"] = body["to"]
+            named |= {"name": body["to"]} if body["edit"] == "rename" else {"retired": True, "key": None}
             self.class_revision += 1
             return {"revision": self.class_revision, "classes": self.classes}
         key = next((k for k in "123456789" if k not in [c["key"] for c in self.classes]), None)

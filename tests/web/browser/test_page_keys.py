@@ -200,7 +200,7 @@ def test_a_new_class_is_added_and_answered_with(server: ContractServer, visit: A
 def test_a_class_is_renamed_and_answers_by_its_new_name(server: ContractServer, visit: Any) -> None:
     page = visit(server)
     page.keyboard.press("?")
-    page.click("[aria-label='Rename owl']")
+    page.click("[aria-label='Change the class owl']")
     page.fill("#words", "tawny owl")
     press(page, "Enter")
     page.wait_for_selector(".choice >> text=tawny owl")
@@ -208,6 +208,26 @@ def test_a_class_is_renamed_and_answers_by_its_new_name(server: ContractServer, 
     shows(page, "item 1")
     settled(page)
     assert server.verdicts() == {"i0": ("label", "tawny owl")}
+
+
+@pytest.mark.parametrize(
+    ("button", "sent"), [("Merge it", {"edit": "merge", "to": "owl"}), ("Retire it", {"edit": "retire"})]
+)
+def test_a_class_that_goes_is_no_longer_offered(
+    button: str, sent: dict[str, str], server: ContractServer, visit: Any
+) -> None:
+    page = visit(server)
+    page.keyboard.press("?")
+    page.click("[aria-label='Change the class dog']")
+    page.select_option("#into", "owl")
+    with page.expect_request("**/api/classes") as asked:
+        page.click(f"text={button}")
+    assert asked.value.post_data_json == {**sent, "name": "dog", "revision": 0}
+    page.wait_for_selector(".choice >> text=dog", state="detached")
+    press(page, "2", "3")
+    shows(page, "item 1")
+    settled(page)
+    assert server.verdicts() == {"i0": ("label", "owl")}
 
 
 def test_two_tabs_of_one_person_do_not_ask_the_same_item_twice(server: ContractServer, visit: Any) -> None:

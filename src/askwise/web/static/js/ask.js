@@ -1,7 +1,7 @@
 /** The view that asks: one item, its choices, and what every key does. */
 
 import { Choices } from "./choices.js";
-import { newClass, renameClass } from "./classes.js";
+import { changeClass, newClass } from "./classes.js";
 import { askWords, findClass, showKeys } from "./dialogs.js";
 import { at, fill, icon, keycap, make } from "./dom.js";
 import { valueWords } from "./history.js";
@@ -101,7 +101,7 @@ export class Ask {
         showKeys(
           keys,
           () => this.rebuild(),
-          (name) => renameClass(this.#page, name),
+          (name) => changeClass(this.#page, name),
         ),
     };
     work[id]?.();

@@ -1,7 +1,8 @@
-/** Changes of the classes while people answer: a new one, another name. */
+/** Changes of the classes while people answer: a new one, another name, two that become one. */
 
 import { post, Refused } from "./api.js";
-import { askWords } from "./dialogs.js";
+import { askWords, open } from "./dialogs.js";
+import { fill, make } from "./dom.js";
 
 /** Asks for the name of a new class; `use` answers with it if the item on the screen is still the same. */
 export function newClass(page, use) {
@@ -22,14 +23,51 @@ export function newClass(page, use) {
   });
 }
 
-/** Asks for another name of a class. */
-export function renameClass(page, name) {
-  const hint = "Its labels go with it; nothing is asked again.";
-  askWords(
-    "Rename a class",
-    { label: `A new name for ${name}`, value: name, button: "Rename it", hint },
-    (to) => (!to || to === name ? "Type another name." : edit(page, { edit: "rename", name, to })),
+/** Lets a class have another name, go into another class, or be asked no more. */
+export function changeClass(page, name) {
+  const trouble = make("p", { class: "trouble", role: "alert" });
+  const others = page.project.classes.filter((one) => !one.retired && one.name !== name);
+  const field = make("input", { type: "text", id: "words", maxlength: 120, autocomplete: "off" });
+  const select = make(
+    "select",
+    { id: "into" },
+    ...others.map((one) => make("option", { value: one.name }, one.name)),
   );
+  field.value = name;
+  const part = (button, words, control, change) =>
+    make(
+      "form",
+      {
+        onsubmit: async (event) => {
+          event.preventDefault();
+          const words = await edit(page, change());
+          if (words) fill(trouble, words);
+          else shut();
+        },
+      },
+      control && make("label", { for: control.id }, words),
+      control ?? make("p", {}, words),
+      make("button", { class: "plain" }, button),
+    );
+  const { shut } = open(`The class ${name}`, [
+    trouble,
+    part("Rename it", "Another name; its labels go with it, and nothing is asked again", field, () => ({
+      edit: "rename",
+      name,
+      to: field.value.trim(),
+    })),
+    others.length > 0 &&
+      part("Merge it", "Another class that takes its labels", select, () => ({
+        edit: "merge",
+        name,
+        to: select.value,
+      })),
+    part("Retire it", "It is no longer offered, and its items are asked again.", null, () => ({
+      edit: "retire",
+      name,
+    })),
+  ]);
+  field.focus();
 }
 
 /** Changes the classes on the server; returns a sentence where that cannot be. */

@@ -3,7 +3,7 @@
 import { fill, keycap, make } from "./dom.js";
 
 /** Opens a window over the page; returns it and the way to shut it. */
-function open(title, children, { wide = false } = {}) {
+export function open(title, children, { wide = false } = {}) {
   const dialog = make(
     "dialog",
     { "aria-labelledby": "dialog-title", class: wide ? "wide" : false, onclose: () => dialog.remove() },
@@ -158,8 +158,8 @@ export function askWords(title, { label, value = "", button, hint = null, long =
   field.focus();
 }
 
-/** Shows all keys; each can be changed, and `rename` gives a class another name. */
-export function showKeys(keys, changed, rename) {
+/** Shows all keys; each can be changed, and so can a class, by `change`. */
+export function showKeys(keys, changed, change) {
   const said = make("p", { class: "trouble", role: "alert" });
   const table = make("ul", { class: "keys" });
   let waiting = null;
@@ -177,7 +177,7 @@ export function showKeys(keys, changed, rename) {
     );
     const named = () => {
       shut();
-      rename(binding.name);
+      change(binding.name);
     };
     const other =
       binding.name &&
@@ -186,10 +186,10 @@ export function showKeys(keys, changed, rename) {
         {
           type: "button",
           class: "quiet quiet-words",
-          "aria-label": `Rename ${binding.name}`,
+          "aria-label": `Change the class ${binding.name}`,
           onclick: named,
         },
-        "Rename",
+        "Change",
       );
     return make("li", {}, make("span", { class: "label" }, binding.words), other, button);
   };
