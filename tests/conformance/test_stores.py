@@ -131,6 +131,11 @@ def test_facts_come_back_as_they_went_in_and_in_order(store):
     assert [fact.seq for fact in mixed] == sorted({fact.seq for fact in mixed})
 
 
+def test_a_score_of_minus_zero_is_read_again(store):
+    store.append([Item(id="a"), Question(id="a", round=1, rank=0, score=-0.0)])
+    assert store.facts(Question)[0].score == 0
+
+
 def test_revisions_grow_by_one_with_every_append_of_any_kind(store):
     assert store.revision == 0
     assert [store.append([Item(id="a")]), store.append([label("a", "k")])] == [1, 2]

@@ -54,7 +54,7 @@ def _write_json(value: Any) -> str:
 def _finite_or_infinite(value: float) -> float:
     if value != value:
         raise InputError("a number that is NaN cannot be stored; leave it out")
-    return float(value)
+    return float(value) + 0.0  # SQLite forgets the sign of -0.0, and the row would not be the one summed
 
 
 _CODED: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
