@@ -13,7 +13,7 @@ from jobs.experiment import Experiment, Key, Row
 
 import askwise as aw
 from askwise.data.places import VARIABLE
-from askwise.papers import PAPERS, Paper, Place, outcome, write
+from askwise.papers import PAPERS, Paper, Place, outcome, overview, write
 
 ORDER = ("gal2017", "zeng2018", "kirsch2019", "alvarez", "loustau2023", "shridhar2019")
 
@@ -38,6 +38,9 @@ def experiment(paper: Paper, *, quick: bool) -> Experiment:
 
     def tables(_: Sequence[Row], folder: Path) -> None:
         write(outcome(paper, out=folder, data_dir=data_dir()), folder / paper.name)
+        page = folder.parent / "docs" / "papers.md"
+        if page.exists():
+            page.write_text(overview(PAPERS, out=folder), encoding="utf-8")
 
     return Experiment(
         name=f"{paper.name}_quick" if quick else paper.name,

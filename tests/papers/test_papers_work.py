@@ -4,7 +4,7 @@ import pytest
 import toy_paper
 
 from askwise.errors import CorruptError
-from askwise.papers import do, hours, missing, outcome, results, rows, runs_file, write
+from askwise.papers import do, hours, missing, outcome, overview, results, rows, runs_file, write
 from askwise.papers.claims import FAILS, HOLDS, OPEN
 
 
@@ -102,3 +102,13 @@ def test_markdown_and_page_show_ours_beside_theirs_and_draw_theirs_dashed(tmp_pa
     assert (tmp_path / "toy" / "toy_quick.png").stat().st_size > 10_000
     assert "data:image/png;base64," in page
     assert "<script" not in page
+
+
+def test_the_page_on_all_papers_has_a_line_for_each_claim(tmp_path):
+    papers = {"toy": toy_paper.PAPER}
+    assert "| 1 | Good is better. | no runs yet | no runs yet |" in overview(papers, out=tmp_path)
+    run(tmp_path, range(5))
+    told = overview(papers, out=tmp_path)
+    assert "| 1 | Good is better. | no runs yet | holds |" in told
+    assert "| 1 | Random is better. | no runs yet | does not hold |" in told
+    assert "10 runs: [results/toy/tables.md]" in told

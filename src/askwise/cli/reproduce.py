@@ -117,11 +117,15 @@ def _print(told: "Outcome") -> None:
         typer.echo(f"no runs of {told.paper.name} are here yet")
         return
     console = Console()
+    typer.echo(f"{told.paper.title}; theirs in brackets")
     for section in told.sections:
-        shown = Table(title=section.title, title_justify="left", box=None, pad_edge=False)
-        for word in section.head:
-            shown.add_column(word, overflow="fold")
-        for cells in section.cells:
+        head, lines = section.short()
+        shown = Table(
+            title=section.title, title_justify="left", box=None, pad_edge=False, padding=(0, 1, 0, 0)
+        )
+        for number, word in enumerate(head):
+            shown.add_column(word, no_wrap=number == 0, justify="left" if number == 0 else "right")
+        for cells in lines:
             shown.add_row(*cells)
         console.print(shown)
         typer.echo("")

@@ -6,6 +6,7 @@ from askwise.errors import choose
 from askwise.papers import alvarez, gal2017, kirsch2019, loustau2023, shridhar2019, zeng2018
 from askwise.papers.claims import FAILS, HOLDS, OPEN, Decided, decide
 from askwise.papers.outcome import Outcome, Section, as_json, outcome, write
+from askwise.papers.overview import overview
 from askwise.papers.record import Paper, Place
 from askwise.papers.work import Job, do, hours, missing, results, rows, runs_file
 
@@ -31,6 +32,7 @@ __all__ = [
     "hours",
     "missing",
     "outcome",
+    "overview",
     "paper",
     "results",
     "rows",

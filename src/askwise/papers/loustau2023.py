@@ -21,8 +21,8 @@ from askwise.errors import InputError
 from askwise.math.entropy import entropy, marginal
 from askwise.papers import rounds
 from askwise.papers.curves import area_column, area_of, last_column, value_of
+from askwise.papers.images import images
 from askwise.papers.record import Claim, Entry, Line, Pair, Paper, Picture, Place, Table
-from askwise.papers.shridhar2019 import images
 from askwise.tasks import multilabel
 from askwise.train import Training
 
@@ -229,6 +229,7 @@ def tables(quick: bool) -> Sequence[Table]:
                     title=f"{items}: top-1",
                     entries={name: tagged(items, name, quick=quick).name for name in METHODS},
                     measure="top_1",
+                    words="top-1 on the test texts",
                 )
                 for items in DATA
             ],

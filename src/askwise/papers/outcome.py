@@ -4,14 +4,15 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from askwise.files import write_whole
 from askwise.papers.claims import Decided, decide
-from askwise.papers.curves import drawn
+from askwise.papers.curves import curve, having, mean_list
 from askwise.papers.record import Paper, Results, Table
 from askwise.papers.work import commits, results, rows, runs_file, spent
-from askwise.report.figure import save
+from askwise.report.figure import save, save_shares
 from askwise.report.markup import Html, tag
 
 NO_RUN = "no run yet"
@@ -27,6 +28,20 @@ class Section:
     cells: Sequence[Sequence[str]]
     pictures: Mapping[str, Path]
     found: Results
+
+    def short(self) -> tuple[list[str], list[list[str]]]:
+        """Head and lines for a narrow screen: one column of words, theirs in brackets below ours."""
+        first = len(self.table.heads)
+        titles = [column.title for column in self.table.columns]
+        lines = []
+        for cells in self.cells:
+            rest, joined = iter(cells[first + 1 :]), []
+            for column in self.table.columns:
+                ours = next(rest).replace(NO_RUN, "–")
+                theirs = next(rest) if column.theirs else "–"
+                joined.append(ours if theirs == "–" else f"{ours}\n({theirs})")
+            lines.append([", ".join(cells[:first]), cells[first], *joined])
+        return [fill(", ".join(self.table.heads), 24), "seeds", *titles], lines
 
     @property
     def title(self) -> str:
@@ -56,7 +71,7 @@ def outcome(
             own = {line.entry.name: found[line.entry.name] for line in one.lines}
             if table in (None, one.key) and any(own.values()):
                 pictures = _pictures(one, found, out / paper.name, data_dir, quick=quick) if draw else {}
-                head, cells = _cells(one, found)
+                head, cells = _cells(one, found, quick=quick)
                 sections.append(Section(one, quick, head, cells, pictures, own))
         if any(found.values()):
             wanted = [claim for claim in paper.claims(quick) if table in (None, claim.table)]
@@ -64,17 +79,19 @@ def outcome(
     return Outcome(paper, sections, claims, sorted({row.command for row in done}))
 
 
-def _cells(table: Table, found: Results) -> tuple[list[str], list[list[str]]]:
+def _cells(table: Table, found: Results, *, quick: bool) -> tuple[list[str], list[list[str]]]:
     """The head and the lines of a table; theirs stand behind ours, where the paper has them."""
+    theirs = "theirs, in full" if quick else "theirs"
     head = [*table.heads, "seeds"]
     for column in table.columns:
-        head += [f"{column.title}: ours", "theirs"] if column.theirs else [column.title]
+        head += [f"{column.title}: ours", theirs] if column.theirs else [column.title]
     lines = []
     for line in table.lines:
         own = list(found[line.entry.name].values())
+        base = list(found.get(line.baseline, {}).values())
         cells = [*line.words, str(len(own)) if own else "–"]
         for column in table.columns:
-            cells.append(column.ours(own) if own else NO_RUN)
+            cells.append(column.ours(own, base) if own else NO_RUN)
             if column.theirs:
                 cells.append(line.theirs.get(column.key, "–"))
         lines.append(cells)
@@ -87,12 +104,20 @@ def _pictures(
     """The pictures of a table that have curves, by title."""
     made = {}
     for one in table.pictures:
-        ours = drawn(one.entries, found, measure=one.measure)
-        if ours:
-            title = one.title + (" (quick protocol)" if quick else "")
-            path = folder / f"{one.name}{'_quick' if quick else ''}.png"
-            told = {"accuracy": "test accuracy"}.get(one.measure, one.measure)
-            made[title] = save(ours, path, title=title, theirs=one.theirs(data_dir), measure=told)
+        ours = having(one.entries, found, one.measure, one.bins or one.x)
+        if not ours:
+            continue
+        title = one.title + (" (quick protocol)" if quick else "")
+        path = folder / f"{one.name}{'_quick' if quick else ''}.png"
+        if one.bins:
+            edges = next(iter(next(iter(ours.values())).values()))[one.bins]
+            shares = {name: mean_list(rows, one.measure) for name, rows in ours.items()}
+            made[title] = save_shares(shares, edges, path, title=title, along=one.words)
+        else:
+            curves = [curve(name, rows, measure=one.measure, x=one.x) for name, rows in ours.items()]
+            along = "" if one.x == "labels" else one.x
+            theirs = one.theirs(data_dir)
+            made[title] = save(curves, path, title=title, theirs=theirs, measure=one.words, along=along)
     return made
 
 

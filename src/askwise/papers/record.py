@@ -46,27 +46,40 @@ class Line:
     words: tuple[str, ...]
     entry: Entry
     theirs: Mapping[str, str] = field(default_factory=dict)
+    baseline: str = ""
+    """The entry that it is measured against, e.g. random choice under the same protocol."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """A measure of all runs of an entry; `theirs` says whether the paper has it too."""
+    """A measure of all runs of an entry; `theirs` says whether the paper has it too.
+
+    `ours(runs, baseline)` writes a cell; the runs of the line's baseline are empty where it has none.
+    """
 
     key: str
     title: str
-    ours: Callable[[Sequence[Row]], str]
+    ours: Callable[[Sequence[Row], Sequence[Row]], str]
     theirs: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """Learning curves in one picture: entries by the name in the legend, and the authors' curves."""
+    """Curves in one picture: entries by the name in the legend, and the authors' curves.
+
+    `measure` and `x` name lists among the values of a run. With `bins`, the name of the edges among them,
+    it shows distributions instead: `measure` has the share of each bin.
+    """
 
     name: str
     title: str
     entries: Mapping[str, str]
     theirs: Callable[[Path | None], Sequence[Curve]] = lambda _: ()
     measure: str = "accuracy"
+    x: str = "labels"
+    bins: str = ""
+    words: str = "test accuracy"
+    """What the measure is called; of distributions, what the bins are of."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,12 +1,9 @@
 """Shridhar, Laumann and Liwicki 2019, Bayesian convolutional networks by variational inference."""
 
 from collections.abc import Mapping, Sequence
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from askwise import nets
 from askwise.bayes.evaluate import evaluate
@@ -15,12 +12,12 @@ from askwise.bayes.fitted import Fitted
 from askwise.bayes.posteriors import as_posterior
 from askwise.bayes.predict import log_probs
 from askwise.bayes.prune.weights import prune
-from askwise.data import load
 from askwise.engine import open_engine
 from askwise.errors import InputError
 from askwise.math.uncertainty import variances
 from askwise.papers.curves import Number, cpu_column, value_of
-from askwise.papers.record import Claim, Entry, Line, Pair, Paper, Place, Table
+from askwise.papers.images import images
+from askwise.papers.record import Claim, Entry, Line, Pair, Paper, Picture, Place, Table
 from askwise.runs.rows import Row
 from askwise.seeding import derive
 from askwise.train import Training
@@ -38,15 +35,7 @@ PRUNED = {"MNIST": "99", "CIFAR-10": "71"}
 UNCERTAINTY = {"MNIST": ("0.0096", "0.0026"), "CIFAR-10": ("0.1920", "0.0404")}
 NETWORKS = {"LeNet-5": "lenet5", "AlexNet": "alexnet", "AlexNetHalf": "alexnet_half"}
 DATA = {"MNIST": "mnist", "CIFAR-10": "cifar10"}
-
-
-@cache
-def images(name: str, data_dir: Path | None, train: int, test: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The first images to learn from and to test on, with their labels."""
-    data = load(name, data_dir=data_dir if name == "mnist" else None)
-    if not isinstance(data.train_x, Tensor) or not isinstance(data.test_x, Tensor):
-        raise InputError(f"{name} holds no images")
-    return data.train_x[:train], data.train_y[:train], data.test_x[:test], data.test_y[:test]
+MEASURED = ("accuracy", "aleatoric", "epistemic")
 
 
 def run(settings: Mapping[str, Any], seed: int, place: Place) -> dict[str, Any]:
@@ -60,7 +49,7 @@ def run(settings: Mapping[str, Any], seed: int, place: Place) -> dict[str, Any]:
         activation=settings["activation"],
     )
     engine, draws = open_engine("local", processes=1), settings["draws"]
-    found: dict[str, list[float]] = {"epochs": [], "accuracy": [], "aleatoric": [], "epistemic": []}
+    found: dict[str, list[Any]] = {name: [] for name in ("epochs", *MEASURED)}
     fitted: Fitted | None = None
     for stage in range(settings["stages"]):
         fitted = fit(
@@ -84,15 +73,16 @@ def run(settings: Mapping[str, Any], seed: int, place: Place) -> dict[str, Any]:
     told = evaluate(less, (test_x, test_y), draws=draws, seed=derive(seed, "papers", "draws"), engine=engine)
     weights = sum(tensor.numel() for tensor in network.state_dict().values())
     return {
-        "stages": found,
-        **{name: values[-1] for name, values in found.items()},
+        "epochs": found["epochs"],
+        **{f"{name}_by_epoch": found[name] for name in MEASURED},
+        **{name: found[name][-1] for name in MEASURED},
         "pruned_accuracy": told["accuracy"],
         "size": sum(tensor.numel() for tensor in fitted.tensors().values()) / weights,
         "follows": _follows(found),
     }
 
 
-def _follows(found: Mapping[str, Sequence[float]]) -> float | None:
+def _follows(found: Mapping[str, Sequence[Any]]) -> float | None:
     """The correlation of total uncertainty with accuracy over the stages; none where one does not move."""
     total = torch.tensor([a + b for a, b in zip(found["aleatoric"], found["epistemic"], strict=True)])
     both = torch.stack([total, torch.tensor(found["accuracy"])])
@@ -181,6 +171,20 @@ def tables(quick: bool) -> Sequence[Table]:
                 Number("size", "numbers kept for each weight", "{:.2f}").column,
                 cpu_column(),
             ),
+            pictures=[
+                Picture(
+                    name=f"1_{measure}",
+                    title=f"Bayesian networks, local noise: {measure} while they learn",
+                    entries={
+                        f"{items}, {network}": entry(items, network, "Bayesian, local", quick=quick).name
+                        for items, network in THEIRS
+                    },
+                    measure=f"{measure}_by_epoch",
+                    x="epochs",
+                    words=measure if measure == "accuracy" else f"{measure} variance of a class",
+                )
+                for measure in MEASURED
+            ],
             cited=(
                 "Super-resolution (ESPCN) and a GAN with a Bayesian discriminator, which the paper names "
                 "without "

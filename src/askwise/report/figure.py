@@ -1,7 +1,7 @@
 """Pictures of curves, light and dark."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,10 +69,12 @@ def figure(
     baseline: str = "random",
     theirs: Sequence[Curve] = (),
     measure: str = "",
+    along: str = "",
 ) -> Figure:
     """The mean of the measure by labels, with the range over the seeds as a band.
 
     `theirs` are curves that others have published: dashed, in the colour of ours of the same name.
+    `along` says what is counted where it is not labels.
     """
     drawn = Figure(figsize=(7.0, 4.2), layout="constrained")
     axes = drawn.subplots()
@@ -105,7 +107,7 @@ def figure(
             label=f"{curve.name}, theirs",
         )
     axes.set(
-        xlabel=axis_of_labels(curve.validation for curve in curves),
+        xlabel=along or axis_of_labels(curve.validation for curve in curves),
         ylabel=f"{measure or named}{', %' if share else ''}",
         title=title,
     )
@@ -124,10 +126,11 @@ def save(
     baseline: str = "random",
     theirs: Sequence[Curve] = (),
     measure: str = "",
+    along: str = "",
 ) -> Path:
     """The path, where the picture now is: PNG, SVG or PDF by its ending."""
     target = target_of(path)
-    drawn = figure(curves, title=title, baseline=baseline, theirs=theirs, measure=measure)
+    drawn = figure(curves, title=title, baseline=baseline, theirs=theirs, measure=measure, along=along)
     drawn.savefig(target, dpi=160)
     return target
 
@@ -138,4 +141,27 @@ def target_of(path: str | Path) -> Path:
     if target.suffix not in _FORMATS:
         raise InputError(f"a figure ends in {', '.join(_FORMATS)}, not in {target.suffix or 'nothing'}")
     target.parent.mkdir(parents=True, exist_ok=True)
+    return target
+
+
+def save_shares(
+    shares: Mapping[str, Sequence[Number]],
+    edges: Sequence[Number],
+    path: str | Path,
+    *,
+    title: str,
+    along: str,
+) -> Path:
+    """The path of a picture of distributions over the same bins: one outline each."""
+    drawn = Figure(figsize=(7.0, 4.2), layout="constrained")
+    axes = drawn.subplots()
+    for number, (name, values) in enumerate(shares.items()):
+        axes.stairs(
+            [100 * value for value in values], edges, color=COLOURS[number % len(COLOURS)], label=name
+        )
+    axes.set(xlabel=along, ylabel="share, %", title=title)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False)
+    target = target_of(path)
+    drawn.savefig(target, dpi=160)
     return target
