@@ -36,7 +36,7 @@ def tables(quick: bool):
                     name="toy",
                     title="Toy",
                     entries={name: name for name in entries},
-                    theirs=lambda _: [Curve(name="good", seeds=[0], labels=[10, 30], accuracy=[[0.5, 0.9]])],
+                    theirs=lambda _: [Curve(name="good", seeds=[0], labels=[10, 30], values=[[0.5, 0.9]])],
                 )
             ],
             cited=("Others had 3 %.",),

@@ -12,10 +12,10 @@ from askwise.papers.rounds import learn
 from askwise.runs.rows import Row
 
 
-def row(accuracy, *, seed=0, validation=0):
+def row(accuracy, *, seed=0, validation=0, entry="one"):
     values = {"labels": [20, 30, 40], "accuracy": accuracy, "validation": validation}
     return Row(
-        key={"entry": "one", "seed": seed, "quick": True},
+        key={"entry": entry, "seed": seed, "quick": True},
         protocol="p",
         settings={},
         values=values,
@@ -30,30 +30,41 @@ def row(accuracy, *, seed=0, validation=0):
 
 def test_labels_to_a_target_are_the_median_over_the_seeds_with_their_range():
     rows = [row([0.8, 0.9, 0.9]), row([0.8, 0.8, 0.95]), row([0.9, 0.9, 0.9])]
-    assert curves.labels_column(0.9).ours(rows) == "30 (20 to 40)"
-    assert curves.labels_column(0.9).ours(rows[:1]) == "30"
-    assert curves.labels_column(0.95).ours(rows) == "> 40 (40 to > 40)"
+    assert curves.labels_column(0.9).ours(rows, []) == "30 (20 to 40)"
+    assert curves.labels_column(0.9).ours(rows[:1], []) == "30"
+    assert curves.labels_column(0.95).ours(rows, []) == "> 40 (40 to > 40)"
 
 
 def test_validation_labels_count_in_every_total():
     rows = [row([0.8, 0.9, 0.9], validation=100)]
-    assert curves.labels_column(0.9).ours(rows) == "130"
-    assert curves.labels_column(0.99).ours(rows) == "> 140"
-    assert curves.mean_crossing(0.9).ours(rows) == "130"
+    assert curves.labels_column(0.9).ours(rows, []) == "130"
+    assert curves.labels_column(0.99).ours(rows, []) == "> 140"
+    assert curves.mean_crossing(0.9).ours(rows, []) == "130"
 
 
 def test_the_mean_curve_crosses_where_no_single_one_need():
     rows = [row([0.8, 0.88, 1.0]), row([0.8, 0.94, 0.8])]
-    assert curves.mean_crossing(0.9).ours(rows) == "30"
-    assert curves.mean_crossing(0.95).ours(rows) == "> 40"
+    assert curves.mean_crossing(0.9).ours(rows, []) == "30"
+    assert curves.mean_crossing(0.95).ours(rows, []) == "> 40"
+
+
+def test_labels_saved_are_a_share_of_the_baselines():
+    column = curves.saving_column(0.9)
+    ours, never = [row([0.9, 0.9, 0.9])], [row([0.5, 0.5, 0.5])]
+    late, none = [row([0.5, 0.5, 0.9], entry="random")], [row([0.5, 0.5, 0.5], entry="random")]
+    assert column.ours(ours, late) == "50 %"
+    assert column.ours(ours, none) == "> 50 %"
+    assert column.ours(never, late) == "–"
+    assert column.ours(late, late) == "–"
+    assert column.ours(ours, []) == "–"
 
 
 def test_last_values_and_areas_are_means_with_a_standard_error():
     rows = [row([0.8, 0.8, 0.9]), row([0.8, 0.8, 0.8])]
-    assert curves.last_column().ours(rows) == "85.00 ± 5.00"
-    assert curves.last_column(error=True).ours(rows[:1]) == "10.00"
-    assert curves.area_column().ours(rows) == "81.25 ± 1.25"
-    assert curves.Number("nothing", "none").column.ours(rows) == "–"
+    assert curves.last_column().ours(rows, []) == "85.00 ± 5.00"
+    assert curves.last_column(error=True).ours(rows[:1], []) == "10.00"
+    assert curves.area_column().ours(rows, []) == "81.25 ± 1.25"
+    assert curves.Number("nothing", "none").column.ours(rows, []) == "–"
 
 
 def test_the_authors_curves_are_read_from_a_data_folder_that_is_given(tmp_path):

@@ -24,6 +24,7 @@ def test_names_of_entries_tables_and_pictures_are_there_once(name, quick):
             told = canonical(plain(line.entry.settings))
             assert entries.setdefault(line.entry.name, told) == told  # one name, one protocol
             assert line.theirs.keys() <= {column.key for column in table.columns if column.theirs}
+        assert {line.baseline for line in table.lines} - {""} <= {line.entry.name for line in table.lines}
         for picture in table.pictures:
             assert set(picture.entries.values()) <= {line.entry.name for line in table.lines}
     pictures = [picture.name for table in tables for picture in table.pictures]

@@ -11,7 +11,7 @@ from typing import Any
 from askwise.loop.plan import Plan, make
 from askwise.papers.record import Column, Measure, Place, Results
 from askwise.report.content import Curve
-from askwise.report.curves import area, first_hit
+from askwise.report.curves import area, cost, first_hit, saving
 from askwise.runs.build import SIMULATED, learner, oracle
 from askwise.runs.material import Material, material
 from askwise.runs.rows import Row
@@ -64,7 +64,7 @@ def curve(name: str, rows: Mapping[int, Row], *, measure: str = "accuracy", x: s
 def labels_column(target: float, *, theirs: bool = True) -> Column:
     """Labels in all at the first round that reaches a target: median over the seeds, lowest and highest."""
 
-    def cell(rows: Sequence[Row]) -> str:
+    def cell(rows: Sequence[Row], _: Sequence[Row]) -> str:
         reached = sorted(_reached(row, target) for row in rows)
         most = rows[0]["labels"][-1] + rows[0].values.get("validation", 0)
         low, mid, high = (_count(value, most) for value in (reached[0], median(reached), reached[-1]))
@@ -76,7 +76,7 @@ def labels_column(target: float, *, theirs: bool = True) -> Column:
 def mean_crossing(target: float) -> Column:
     """Labels at the first round at which the mean of all seeds reaches a target, as Gal et al. count."""
 
-    def cell(rows: Sequence[Row]) -> str:
+    def cell(rows: Sequence[Row], _: Sequence[Row]) -> str:
         labels = rows[0]["labels"]
         mean = [fmean(row["accuracy"][place] for row in rows) for place in range(len(labels))]
         found = first_hit(target, labels, mean)
@@ -91,12 +91,28 @@ def mean_crossing(target: float) -> Column:
     )
 
 
+def saving_column(target: float) -> Column:
+    """How many of the baseline's labels are saved at a target: by the medians over the seeds."""
+
+    def cell(rows: Sequence[Row], baseline: Sequence[Row]) -> str:
+        if not baseline or rows[0].key["entry"] == baseline[0].key["entry"]:
+            return "–"
+        ours, other = (
+            cost(target, curve("", {row["seed"]: row for row in runs}), by=first_hit)
+            for runs in (rows, baseline)
+        )
+        found = saving(ours, other)
+        return "–" if found is None else f"{'> ' * found.at_least}{100 * found.fraction:.0f} %"
+
+    return Column(key=f"saved_{100 * target:g}", title=f"saved at {100 * target:g} %", ours=cell)
+
+
 def last_column(
     key: str = "accuracy", *, title: str = "accuracy at the end, %", theirs: bool = False, error: bool = False
 ) -> Column:
     """The last value of a curve: mean over the seeds, ± standard error, in percent."""
 
-    def cell(rows: Sequence[Row]) -> str:
+    def cell(rows: Sequence[Row], _: Sequence[Row]) -> str:
         values = [100 * ((1 - row[key][-1]) if error else row[key][-1]) for row in rows]
         return mean_and_error(values, "{:.2f}")
 
@@ -107,7 +123,7 @@ def area_column(key: str = "accuracy", *, title: str = "area under the curve, %"
     """The mean height of the curve: every run has one, also those that reach no target."""
     found = area_of(key)
 
-    def cell(rows: Sequence[Row]) -> str:
+    def cell(rows: Sequence[Row], _: Sequence[Row]) -> str:
         return mean_and_error([100 * (found(row) or 0.0) for row in rows], "{:.2f}")
 
     return Column(key="area", title=title, ours=cell)
@@ -143,7 +159,7 @@ class Number:
     def column(self) -> Column:
         """Mean over the seeds, ± standard error; a dash where no run has it."""
 
-        def cell(rows: Sequence[Row]) -> str:
+        def cell(rows: Sequence[Row], _: Sequence[Row]) -> str:
             values = [
                 self.factor * row.values[self.key] for row in rows if row.values.get(self.key) is not None
             ]
@@ -154,9 +170,11 @@ class Number:
 
 def cpu_column() -> Column:
     """CPU seconds of a run: mean over the seeds."""
-    return Column(
-        key="cpu", title="CPU s a run", ours=lambda rows: f"{fmean(row.cpu_seconds for row in rows):.0f}"
-    )
+
+    def cell(rows: Sequence[Row], _: Sequence[Row]) -> str:
+        return f"{fmean(row.cpu_seconds for row in rows):.0f}"
+
+    return Column(key="cpu", title="CPU s a run", ours=cell)
 
 
 def value_of(key: str, *, factor: float = 1.0) -> Measure:

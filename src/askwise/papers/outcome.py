@@ -88,9 +88,10 @@ def _cells(table: Table, found: Results, *, quick: bool) -> tuple[list[str], lis
     lines = []
     for line in table.lines:
         own = list(found[line.entry.name].values())
+        base = list(found.get(line.baseline, {}).values())
         cells = [*line.words, str(len(own)) if own else "–"]
         for column in table.columns:
-            cells.append(column.ours(own) if own else NO_RUN)
+            cells.append(column.ours(own, base) if own else NO_RUN)
             if column.theirs:
                 cells.append(line.theirs.get(column.key, "–"))
         lines.append(cells)

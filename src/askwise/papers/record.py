@@ -46,15 +46,20 @@ class Line:
     words: tuple[str, ...]
     entry: Entry
     theirs: Mapping[str, str] = field(default_factory=dict)
+    baseline: str = ""
+    """The entry that it is measured against, e.g. random choice under the same protocol."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """A measure of all runs of an entry; `theirs` says whether the paper has it too."""
+    """A measure of all runs of an entry; `theirs` says whether the paper has it too.
+
+    `ours(runs, baseline)` writes a cell; the runs of the line's baseline are empty where it has none.
+    """
 
     key: str
     title: str
-    ours: Callable[[Sequence[Row]], str]
+    ours: Callable[[Sequence[Row], Sequence[Row]], str]
     theirs: bool = False
 
 

@@ -13,6 +13,7 @@ from askwise.papers.curves import (
     last_column,
     mean_crossing,
     run_plan,
+    saving_column,
 )
 from askwise.papers.record import Claim, Entry, Line, Pair, Picture, Table
 from askwise.report.content import Curve
@@ -161,6 +162,7 @@ def table_a(quick: bool) -> Table:
                     words=(start, network, str(steps), name),
                     entry=one,
                     theirs={"mean_90": ninety, "mean_95": more_},
+                    baseline=entries["random"].name,
                 )
             )
         word = f"{start.replace(' + ', '_')}_{'printed' if network == 'printed' else 'code'}_{steps}"
@@ -185,8 +187,10 @@ def table_a(quick: bool) -> Table:
         columns=(
             mean_crossing(0.90),
             labels_column(0.90, theirs=False),
+            saving_column(0.90),
             mean_crossing(0.95),
             labels_column(0.95, theirs=False),
+            saving_column(0.95),
             last_column(),
             area_column(),
         ),
