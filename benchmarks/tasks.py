@@ -161,6 +161,10 @@ def run(key: Key, scratch: Path) -> dict[str, Any]:
     own = parts(data, seed)
     truth = own.pop("truth")
     choices = RUNS[data] | METHODS[data][str(key["method"])] | own
+    # the same items first for every method: some selections would begin without a model otherwise
+    choices["initial"] = subset(
+        choices["pool"].ids, choices["initial"], seed=derive(seed, "tasks", "initial")
+    )
     engine = {"engine_options": {"processes": 1}}
     with aw.Learner(choices.pop("network"), store=scratch / "run.db", seed=seed, **engine, **choices) as ours:
         ours.run(oracle=truth)
@@ -187,6 +191,7 @@ def settings(key: Key) -> dict[str, Any]:
             "posterior": options(as_posterior(own["posterior"])),
             "training": options(as_training(own.get("training", {}))),
             "sizes": sizes.get(data, {"hidden": 50}),
+            "first": "random ids, the same for all methods",
         }
     )
 
@@ -201,7 +206,7 @@ def write(rows: Sequence[Row], folder: Path) -> None:
         plan = RUNS[data]
         lines += [about, ""]
         lines += [
-            f"{plan['initial']} random labels first, then {plan['batch']} a round to {plan['budget']}; {plan['draws']} draws. "
+            f"{plan['initial']} random labels first, the same for all methods, then {plan['batch']} a round to {plan['budget']}; {plan['draws']} draws. "
             "Mean over the curve from its first number of labels to the budget, and at the end.",
             "",
         ]
