@@ -21,7 +21,7 @@ def commit() -> str | None:
     if git is None or not (root / ".git").exists():
         return None
     done = subprocess.run(  # noqa: S603 - a fixed command, no shell
-        [git, "describe", "--always", "--abbrev=40", "--dirty"],
+        [git, "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"],  # the hash, not a tag near it
         cwd=root,
         capture_output=True,
         text=True,
