@@ -43,7 +43,7 @@ def visit(browser: Any) -> Iterator[Callable[..., Any]]:
         context = context or browser.new_context(**{"reduced_motion": "reduce", **options})
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(30_000)  # a loaded machine is slow, not wrong
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on(
             "console",
