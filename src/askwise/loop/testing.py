@@ -187,8 +187,8 @@ def refuse_untestable(store: Store, plan: Plan, items: int) -> None:
     begun = bool(store.last(Question))
     if plan.kept and not begun and items * plan.kept < LEAST:
         raise InputError(
-            f"region in the plan: {plan.kept:g} of {items} items are fewer than the {LEAST} that a band needs; "
-            "raise region, or set testing = 0"
+            f"region in the plan: {plan.kept:g} of {items} items are fewer than the {LEAST} that a band "
+            "needs; raise region, or set testing = 0"
         )
     past = store.last(Planned)
     before = make(past.plan).kept if past is not None else 0.0
