@@ -199,3 +199,18 @@ def test_a_trainer_that_was_killed_goes_on_with_all_answers(learner, person, ite
         with pytest.warns(SlowPathWarning, match="trained again .* the same to the bit"):
             assert live.guesses(ids)
         assert live.step().fitted.labels == 9
+
+
+def test_of_a_large_part_kept_for_testing_only_models_that_are_kept_are_asked(learner, person, monkeypatch):
+    setting = learner._setting
+    setting.plan = setting.plan.model_copy(update={"testing": 0.2, "region": 0.4})
+    for most, wanted in ((0, [True, False]), (1000, [True, True])):
+        monkeypatch.setattr("askwise.loop.live.MOST_TESTED", most)
+        live = learner.live(checkpoint=1 if not learner.rounds() else 100)
+        live.step()
+        noted = []
+        for count in (4, 1):
+            assert person.answer(count) == count
+            noted.append("testing" in live.step().fitted.metrics)
+            live._checkpoint = 100
+        assert noted == wanted

@@ -22,6 +22,8 @@ AHEAD = 12
 CHECKPOINT = 25
 MOST_SCORED = 20_000
 """Items that are scored after an answer; of a larger pool others each time."""
+MOST_TESTED = 500
+"""Items kept for testing of which every model is asked; of more only those that are kept on the disk."""
 _NEIGHBOURS, _COMPARED = 3, 2_000
 _MIXED = 4  # questions to come among which a test question is due
 
@@ -91,7 +93,7 @@ class Live:
             last = self._setting.last()
             if last is not None and not last.checkpoint and self._several():
                 self._setting.refresh()
-                train_round(self._setting)
+                train_round(self._setting, tested=self._setting.ready is None)
 
     def guesses(self, ids: Iterable[str]) -> list[Guess]:
         """What the last model thinks of these items; nothing before there is one."""
@@ -133,7 +135,10 @@ class Live:
         setting = self._setting
         kept = [past for past in setting.rounds if past.checkpoint]
         new = setting.ledger.changed_since(kept[-1].seen) if kept else self._checkpoint
-        train_round(setting, checkpoint=new >= self._checkpoint)
+        lasting = new >= self._checkpoint
+        few = setting.plan.kept * len(setting.pool) <= MOST_TESTED
+        # while features are missing, those of the items kept for testing would be computed here
+        train_round(setting, checkpoint=lasting, tested=setting.ready is None and (few or lasting))
         return setting.last()
 
     def _wanted(self, *, again: bool) -> int:

@@ -36,10 +36,11 @@ def perform(action: Train | Ask, setting: Setting) -> None:
         raise TrainingError(f"round {number}: {error}") from error
 
 
-def train_round(setting: Setting, *, checkpoint: bool = True) -> None:
+def train_round(setting: Setting, *, checkpoint: bool = True, tested: bool = True) -> None:
     """Train the next model on a snapshot of the labels, keep it, and append its round.
 
     Without a checkpoint it is kept in memory alone; whoever wants it later trains it again from the facts.
+    If it is not `tested`, what it says of the items kept for testing is not noted: there may be many.
     """
     started = perf_counter()
     number = setting.number + 1
@@ -53,7 +54,7 @@ def train_round(setting: Setting, *, checkpoint: bool = True) -> None:
     kept = in_use(setting, setting.plan.keep)
     name = setting.store.checkpoint(fitted.save, keep=kept) if checkpoint else ""
     saved = perf_counter()
-    metrics = _metrics(setting, fitted, number)
+    metrics = _metrics(setting, fitted, number, tested=tested)
     seconds = {
         "read": read - started,
         "train": trained - read,
@@ -154,7 +155,7 @@ def _begun(setting: Setting) -> int:
     return 0 if last is None else last.revision
 
 
-def _metrics(setting: Setting, fitted: Fitted, number: int) -> dict[str, Any]:
+def _metrics(setting: Setting, fitted: Fitted, number: int, *, tested: bool) -> dict[str, Any]:
     seed = setting.plan.draw_seed(number)
     how: dict[str, Any] = {"engine": setting.engine, "progress": setting.follow}
     found = {
@@ -166,7 +167,7 @@ def _metrics(setting: Setting, fitted: Fitted, number: int) -> dict[str, Any]:
             found[name]["points"] = _points(fitted, data, draws=setting.plan.draws, seed=seed)
     if "validation" in found and setting.plan.calibrate is not False and setting.plan.kind != "regression":
         found["validation"]["temperature"] = fitted.temperature
-    if setting.testing().on:
+    if tested and setting.testing().on:
         found["testing"] = measure(setting, fitted, number)
     return found
 
