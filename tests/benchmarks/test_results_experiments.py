@@ -97,6 +97,8 @@ def _values(name: str, key: Key) -> dict[str, Any]:
 def _promises(key: Key) -> dict[str, Any]:
     if key["part"] == "adversarial":
         return {"broken": {"200": 4, "400": 2}, "runs": 250}
+    if key["part"] == "parts":
+        return {"missed": dict.fromkeys(honest.parts.WAYS, 1)}
     if key["part"] == "forecasts":
         return {"forecasts": [[0.004, -0.009, 0.016, 0.02], [0.02, -0.005, 0.032, 0.01]]}
     if key["part"] == "needles":

@@ -1,9 +1,10 @@
 """A run small enough to be killed a hundred times: three classes of points, a tiny network."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import torch
-from run_outcome import in_child as in_child
-from run_outcome import outcome as outcome
 from torch import nn
 
 from askwise.bayes.posteriors import bbb, mc_dropout, point
@@ -11,6 +12,10 @@ from askwise.loop.learner import Learner
 from askwise.pool import arrays
 from askwise.store.ledger import Ledger
 from askwise.train import Training
+
+sys.path.append(str(Path(__file__).parents[1]))  # programs that import this have no path to it
+from run_outcome import in_child as in_child
+from run_outcome import outcome as outcome
 
 CLASSES = ["red", "green", "blue"]
 _RNG = np.random.default_rng(0)
