@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 import pytest
+from run_outcome import in_child
 
 from askwise.errors import InputError, SlowPathWarning
 from askwise.pool.row_file import FileRows, _locked, row_key
@@ -29,18 +30,6 @@ def filled(folder, count=40) -> FileRows:
     kept = opened(folder)
     kept.add(KEYS[:count], ROWS[:count])
     return kept
-
-
-def in_child(action) -> int:
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            action()
-            code = 0
-        finally:
-            os._exit(code)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def wrong_rows(kept: FileRows) -> int:

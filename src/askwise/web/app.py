@@ -15,12 +15,13 @@ from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse
 
 from askwise.errors import AskwiseError, InputError, StaleError
+from askwise.loop.live import Guess
 from askwise.web import models, standing
 from askwise.web.classes import shown
 from askwise.web.desk import MOST_LEASED, Desk, opaque
 from askwise.web.edits import edit_classes
 from askwise.web.guard import App, Guard
-from askwise.web.live import Guessed, Live
+from askwise.web.live import Live
 
 STATIC = Path(__file__).parent / "static"
 
@@ -202,13 +203,13 @@ def _who(request: Request) -> str:
     return name
 
 
-def _named(desk: Desk, found: Guessed) -> list[models.Probability]:
+def _named(desk: Desk, found: Guess) -> list[models.Probability]:
     """Classes or tags by probability, those that the model knows."""
     pairs = zip(desk.classes.names, found.probabilities, strict=False)
     return sorted((models.Probability(name=n, p=p) for n, p in pairs), key=lambda one: -one.p)
 
 
-def _guess(desk: Desk, found: Guessed) -> str:
+def _guess(desk: Desk, found: Guess) -> str:
     """What the model would say, in words."""
     if found.number is not None:
         return f"{found.number:.4g}"
@@ -218,7 +219,7 @@ def _guess(desk: Desk, found: Guessed) -> str:
     return ranked[0].name if ranked else "?"
 
 
-def _why(desk: Desk, found: Guessed) -> models.Why:
+def _why(desk: Desk, found: Guess) -> models.Why:
     ranked, classes = _named(desk, found), desk.classes
     near = [
         models.Neighbour(item=opaque(name), name=desk.name(name), label=label)
@@ -241,7 +242,7 @@ def _said(label: str | float | list[str] | None) -> str | None:
     return None if label is None else str(label)
 
 
-def _unsure(desk: Desk, found: Guessed) -> models.UnsureItem:
+def _unsure(desk: Desk, found: Guess) -> models.UnsureItem:
     return models.UnsureItem(
         item=opaque(found.id),
         name=desk.name(found.id),

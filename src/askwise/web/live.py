@@ -2,30 +2,17 @@
 
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Condition
 from time import monotonic
 from typing import Any
 
+from askwise.loop.live import Guess
 from askwise.web.beside import Beside, Message
 from askwise.web.models import Encoding
 
 _REMEMBERED = 2_000  # items whose guess is kept for a page that wants to know why
 _LISTED = 48
-
-
-@dataclass(frozen=True)
-class Guessed:
-    """What the trainer said about an item."""
-
-    id: str
-    probabilities: list[float]
-    total: float
-    epistemic: float
-    aleatoric: float
-    neighbours: list[str]
-    number: float | None = None
 
 
 class Live:
@@ -36,7 +23,7 @@ class Live:
         self.encoder = Beside("askwise.web.encoder", folder, told=self._encoded) if encodes else None
         self._bar = bar
         self._heard = Condition()
-        self._guesses: OrderedDict[str, Guessed] = OrderedDict()
+        self._guesses: OrderedDict[str, Guess] = OrderedDict()
         self._last: list[str] = []
         self._answered: set[str] = set()
         self._ready = 0
@@ -65,7 +52,7 @@ class Live:
         """Something was answered."""
         self.trainer.send({})
 
-    def guess(self, identity: str, *, patience: float = 0.0) -> Guessed | None:
+    def guess(self, identity: str, *, patience: float = 0.0) -> Guess | None:
         """What the last model thinks of an item; the trainer is asked where it has not said so yet."""
         with self._heard:
             if identity not in self._guesses and patience and self.trainer.running:
@@ -76,7 +63,7 @@ class Live:
                 )
             return self._guesses.get(identity)
 
-    def unsure(self, count: int) -> list[Guessed]:
+    def unsure(self, count: int) -> list[Guess]:
         """The items that were asked last, the most uncertain first."""
         with self._heard:
             known = [self._guesses[name] for name in self._last if name in self._guesses]
@@ -120,7 +107,7 @@ class Live:
 
     def _take(self, found: list[dict[str, Any]]) -> None:
         for one in found:
-            self._guesses[one["id"]] = Guessed(**one)
+            self._guesses[one["id"]] = Guess(**one)
             self._guesses.move_to_end(one["id"])
         while len(self._guesses) > _REMEMBERED:
             self._guesses.popitem(last=False)
