@@ -9,7 +9,8 @@ import pytest
 import torch
 from jaxtyping import install_import_hook
 
-install_import_hook("askwise", "beartype.beartype").__enter__()
+if not os.environ.get("ASKWISE_UNCHECKED"):  # the long proofs run the code as it is shipped
+    install_import_hook("askwise", "beartype.beartype").__enter__()
 
 
 @pytest.hookimpl(tryfirst=True)
