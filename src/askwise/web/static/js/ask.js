@@ -144,7 +144,7 @@ export class Ask {
     const pages = { ArrowDown: 0.15, ArrowUp: -0.15, PageDown: 0.9, PageUp: -0.9 }[event.key];
     if (pages && target === document.body) return this.#viewer.scroll(pages);
     const id = this.#page.keys.meaning(event);
-    if (id === null) return;
+    if (id === null || id === "view") return;
     event.preventDefault();
     if (event.repeat && !["back", "forward", "larger", "smaller"].includes(id)) return; // a key held down answers once
     this.act(id);

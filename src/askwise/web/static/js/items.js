@@ -6,16 +6,16 @@ const KEPT = 240; // pictures in memory, small ones included
 
 /** The pictures and texts of one project. */
 export class Items {
-  #kind;
+  kind; // image, text or row
   #kept = new Map();
 
   constructor(kind) {
-    this.#kind = kind;
+    this.kind = kind;
   }
 
   /** A promise of {image} | {text} | {row} | {trouble}; `item` is a question or another record of an item. */
   content(item) {
-    const kind = item.kind ?? this.#kind;
+    const kind = item.kind ?? this.kind;
     if (kind === "image") return this.#once(`${item.item} large`, () => this.#picture(item, 1024));
     if (item.row) return Promise.resolve({ row: item.row });
     if (typeof item.text === "string") return Promise.resolve({ text: item.text });
@@ -23,9 +23,9 @@ export class Items {
   }
 
   /** A promise of a small form of the same. */
-  small(item) {
-    if ((item.kind ?? this.#kind) !== "image") return this.content(item);
-    return this.#once(`${item.item} small`, () => this.#picture(item, 160));
+  small(item, width = 160) {
+    if ((item.kind ?? this.kind) !== "image") return this.content(item);
+    return this.#once(`${item.item} ${width}`, () => this.#picture(item, width));
   }
 
   /** A promise of a picture with more pixels, for a close look; it is not kept. */

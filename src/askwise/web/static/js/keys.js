@@ -13,6 +13,7 @@ const ACTIONS = [
   { id: "next", key: "Enter", words: "Confirm tags or a number" },
   { id: "larger", key: "]", words: "Zoom in" },
   { id: "smaller", key: "[", words: "Zoom out" },
+  { id: "view", key: "Tab", words: "The next view: Ask, Sweep, Check, Find" },
   { id: "help", key: "?", words: "All keys" },
 ];
 

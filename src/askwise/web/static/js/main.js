@@ -11,6 +11,7 @@ import { Panel } from "./panel.js";
 import { Questions } from "./questions.js";
 import { saved } from "./saved.js";
 import { Session } from "./session.js";
+import { Views } from "./views.js";
 
 start();
 
@@ -27,6 +28,7 @@ function run(project, outbox) {
   const session = new Session(questions, outbox, `askwise ${project.name} ${project.annotator}`);
   const recent = `askwise recent ${project.name}`;
   session.recent = [read(recent).names].flat().filter(Boolean);
+  const views = new Views(keys);
   let cameFrom = "ask";
 
   const page = {
@@ -36,11 +38,15 @@ function run(project, outbox) {
     keys,
     questions,
     session,
+    views,
+    news: new EventTarget(), // emits "status" and "classes" when these have changed
+    openItem: (entry, from) => openItem(entry, from),
     status: null,
     classesChanged() {
       keys.classes(project.classes);
       history.classes(project.classes);
       ask.rebuild();
+      page.news.dispatchEvent(new Event("classes"));
     },
     async refresh() {
       const fresh = await get("/api/project");
@@ -57,11 +63,11 @@ function run(project, outbox) {
   const back = () => {
     const view = cameFrom;
     cameFrom = "ask";
-    if (view !== "ask") goto(view);
+    if (view !== "ask") views.goto(view);
   };
   const openItem = (entry, from) => {
     cameFrom = from;
-    goto("ask");
+    views.goto("ask");
     session.open(entry);
   };
   const history = new History(at("history"), items, {
@@ -76,7 +82,7 @@ function run(project, outbox) {
           question: null,
           given: session.done.find((entry) => entry.item === item.item)?.given ?? null,
         },
-        document.body.dataset.view,
+        views.current,
       ),
     stock: (count, tell) => questions.stock(count, tell),
   });
@@ -87,14 +93,12 @@ function run(project, outbox) {
   history.classes(project.classes);
   fill(at("keys"), icon("keys"));
   at("keys").addEventListener("click", () => ask.act("help"));
-  for (const tab of document.querySelectorAll("[data-goto]")) {
-    tab.addEventListener("click", () => {
-      if (session.visitor) session.home();
-      cameFrom = "ask";
-      goto(tab.dataset.goto);
-    });
-  }
-  document.addEventListener("goto", ({ detail }) => detail === "history" && history.show());
+  views.addEventListener("leave", () => {
+    if (session.visitor) session.home();
+    cameFrom = "ask";
+  });
+  views.add("ask");
+  views.add("history", { show: () => history.show() });
   session.addEventListener("answer", () => {
     write(recent, { names: session.recent });
     back();
@@ -104,6 +108,7 @@ function run(project, outbox) {
     const before = page.status;
     page.status = status;
     panel.show(status);
+    page.news.dispatchEvent(new Event("status"));
     ask.hint();
     if (!before || before.model !== status.model || !session.shown)
       questions.refill({ force: !session.shown });
@@ -125,7 +130,7 @@ function run(project, outbox) {
     saved(outbox);
     if (!session.shown) ask.hint();
   });
-  outbox.addEventListener("stored", () => document.body.dataset.view === "history" && history.show());
+  outbox.addEventListener("stored", () => views.current === "history" && history.show());
   document.addEventListener("visibilitychange", () => document.hidden || questions.refill({ force: true })); // renews the leases
   addEventListener("beforeunload", (event) => outbox.state.full && event.preventDefault()); // these are nowhere else
   setInterval(() => document.hidden || questions.refill({ force: true }), 200_000); // so does this
@@ -176,19 +181,6 @@ function words(title, line) {
   document.body.classList.add("nothing");
   at("stage").dataset.kind = "words";
   fill(at("stage"), make("div", { class: "empty" }, make("h2", {}, title), make("p", {}, line)));
-}
-
-function goto(view) {
-  if (document.body.dataset.view !== view) {
-    document.body.dataset.view = view;
-    for (const tab of document.querySelectorAll("[data-goto]")) {
-      if (tab.dataset.goto === view) tab.setAttribute("aria-current", "page");
-      else tab.removeAttribute("aria-current");
-    }
-    at("history").hidden = view !== "history";
-    at("ask").hidden = view === "history";
-  }
-  document.dispatchEvent(new CustomEvent("goto", { detail: view }));
 }
 
 function themes() {

@@ -65,24 +65,24 @@ export async function explain(item, items) {
   return { known: true, element };
 }
 
-/** A small form of an item that fills itself when it is loaded. */
-export function thumbnail(item, items) {
-  const box = make("div", { class: "thumb" });
-  items.small(item).then((content) => {
+/** A small form of an item that fills itself when it is loaded; a large one has more pixels and words. */
+export function thumbnail(item, items, { large = false } = {}) {
+  const box = make("span", { class: "thumb" });
+  items.small(item, large ? 320 : 160).then((content) => {
     if (content.image) {
       const image = content.image.cloneNode();
       image.alt = item.name;
       fill(box, image);
-    } else fill(box, make("span", { class: "snippet" }, snippet(content, item)));
+    } else fill(box, make("span", { class: "snippet" }, snippet(content, item, large)));
   });
   return box;
 }
 
-function snippet(content, item) {
+function snippet(content, item, large) {
   if (content.row)
     return content.row
-      .slice(0, 3)
+      .slice(0, large ? 6 : 3)
       .map(([name, value]) => `${name}: ${value}`)
       .join(", ");
-  return content.text?.slice(0, 140) || item.name;
+  return content.text?.slice(0, large ? 320 : 140) || item.name;
 }
