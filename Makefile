@@ -5,13 +5,13 @@ BIN := $(VENV)/bin
 PEERS := .venv-peers
 EXAMPLES := images text_tags uci masks super_resolution gan own_network vogn_loop
 
-.PHONY: test check demo label slow examples results results-tables results-list bench bench-short peers clean
+.PHONY: test check demo label docs slow examples results results-tables results-list bench bench-short peers clean
 .DEFAULT_GOAL := test
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "askwise needs Python 3.11 or newer; set PYTHON=python3.x")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test,docs]'
 	@touch $@
 
 test: check
@@ -29,6 +29,11 @@ demo: $(VENV)/.installed
 # The page on handwritten digits: a browser opens, and the model learns from every answer.
 label: $(VENV)/.installed
 	$(BIN)/askwise label --demo
+
+# The site, into site/; a warning is an error, and nothing is fetched.
+docs: $(VENV)/.installed
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo open site/index.html
 
 # Data from ASKWISE_DATA, otherwise what can be fetched; an example says in one line what it goes without.
 examples: $(VENV)/.installed
