@@ -29,7 +29,7 @@ def descendants(root: int | None = None) -> set[int]:
     return {pid for pid in found if living(pid)}
 
 
-def gone(pids: set[int], seconds: float = 10) -> bool:
+def gone(pids: set[int], seconds: float = 60) -> bool:
     """Whether all of them have ended, or do so within some seconds."""
     end = time.monotonic() + seconds
     while any(map(living, pids)) and time.monotonic() < end:

@@ -59,7 +59,6 @@ def test_the_segment_says_with_how_many_threads_scores_were_computed(askwise, tm
     assert (code, "score_threads (was 1, is 2)" in err) == (2, True)
 
 
-@pytest.mark.slow  # a worker that starts after the list was made may still hold its store for a moment
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # the child starts no thread of its own
 def test_runs_that_are_killed_together_leave_nobody_who_holds_their_stores(tmp_path):
     plan = write_plan(tmp_path)
@@ -82,6 +81,10 @@ def test_runs_that_are_killed_together_leave_nobody_who_holds_their_stores(tmp_p
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
     assert gone(workers)
+    end = time.monotonic() + 60
+    while any(trainer(store) for store in stores):  # whom a worker has begun after the list was made
+        assert time.monotonic() < end
+        time.sleep(0.05)
     for store in stores:
         SqlStore(store).close()
 

@@ -6,6 +6,7 @@ import random
 import signal
 import tempfile
 import time
+import traceback
 from itertools import pairwise
 from pathlib import Path
 
@@ -102,6 +103,8 @@ def forked(action, *arguments) -> int:
         try:
             action(*arguments)
             code = 0
+        except BaseException:
+            traceback.print_exc()
         finally:
             os._exit(code)
     return child

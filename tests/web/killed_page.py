@@ -39,6 +39,9 @@ class Server:
         self.process = subprocess.Popen(
             [sys.executable, "-u", "-c", _COMMAND, *words], stdout=subprocess.PIPE, text=True
         )
+        self._take_link()
+
+    def _take_link(self) -> None:
         line = self.process.stdout.readline()
         assert "#" in line, line
         self.token = line.strip().rpartition("#")[2]
@@ -55,7 +58,10 @@ class Server:
 
     def beside(self, module: str) -> set[int]:
         """The processes of a module that belong to the server."""
-        return {pid for pid in descendants(self.process.pid) if f"askwise.web.{module}" in _command(pid)}
+        return {pid for pid in descendants(self.process.pid) if self._is(pid, module)}
+
+    def _is(self, pid: int, module: str) -> bool:
+        return f"askwise.web.{module}" in _command(pid)
 
     def kill(self) -> set[int]:
         """Kill the server; the processes that were beside it."""

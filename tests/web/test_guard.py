@@ -97,7 +97,7 @@ def traversals():
             yield f"{base}{climb * times}{target}/image"
 
 
-def test_no_traversal_leaves_the_pool(page):
+def test_no_traversal_leaves_the_pool(page, record_property):
     secret = [page.project.plan.read_bytes()[:40], b"SQLite format", b"root:", b"\x89PNG"]
     paths = list(traversals())
     assert len(paths) >= 400
@@ -105,6 +105,7 @@ def test_no_traversal_leaves_the_pool(page):
         status, _, body = asked(page, "GET", path, GOOD.items())
         assert status in (400, 404, 405, 422), path
         assert not any(word in body for word in secret), path
+    record_property("traversals", len(paths))
     control, _, body = asked(page, "GET", "/static/index.html", GOOD.items())
     assert control == 200
     assert b"<html" in body
@@ -156,7 +157,7 @@ def attempts():
         yield {"authorization": token}
 
 
-def test_no_request_that_another_site_can_cause_writes_anything(page):
+def test_no_request_that_another_site_can_cause_writes_anything(page, record_property):
     body = a_skip(page)
     every = list(attempts())
     assert len(every) >= 60
@@ -165,6 +166,7 @@ def test_no_request_that_another_site_can_cause_writes_anything(page):
         status, said, _ = asked(page, "POST", "/api/answers", headers.items(), body)
         assert status in (401, 403, 415, 421), change
         assert "access-control-allow-origin" not in said
+    record_property("requests of another site or host", len(every))
     assert not answers(page)
     status, _, _ = asked(page, "POST", "/api/answers", GOOD.items(), body)
     assert status == 200

@@ -101,3 +101,60 @@ def test_hostile_text_never_runs(kind: str, some: list[str], visit: Any) -> None
         page.wait_for_timeout(50)  # what was to run has run by the time of the next look
         assert page.evaluate(FOREIGN) == []
         assert page.evaluate("() => globalThis.ran") is None
+
+
+def in_every_place(text: str, visit: Any) -> int:
+    """How many places of the page showed one hostile text, as a text that did not run."""
+    items = [{"name": text, "text": f"{text} in a text"} for _ in range(4)]
+    with ContractServer(classes=[text, "dog"], items=items) as server:
+        server.name = server.annotator = text
+        server.model = True
+        server.tell(next=text)
+        page = visit(server, bypass_csp=True, ready="#stage article")
+        page.on("dialog", lambda dialog: dialog.accept())
+
+        def shown(where: str) -> None:
+            page.wait_for_function(
+                "([where, text]) => [...document.querySelectorAll(where)]"
+                ".some((one) => one.textContent.includes(text))",
+                arg=[where, text],
+            )
+
+        for where in ("#project", "#caption", "#stage", "#choices .label", "#panel"):
+            shown(where)
+        page.keyboard.press(".")
+        page.fill("#words", text)
+        page.keyboard.press("Enter")
+        page.click("[data-act=why]")
+        shown(".why .guess")
+        page.keyboard.press("1")
+        settled(page)
+        server.refuse = "i1"
+        page.keyboard.press("1")
+        shown(".notice")
+        page.click("[data-goto=history]")
+        for where in (".answers li .quiet-words", ".answers li .note"):
+            shown(where)
+        annotator = page.locator(".answers li").first.text_content()
+        assert annotator.count(text) >= 4  # the item, its class, the note and the annotator
+        page.wait_for_timeout(50)  # what was to run has run by the time of the next look
+        assert page.evaluate(FOREIGN) == []
+        assert page.evaluate("() => globalThis.ran") is None
+        page.context.close()
+    return 10  # the eight that were waited for, and of an answer its class and its annotator
+
+
+@pytest.mark.parametrize(
+    "some",
+    [
+        PAYLOADS[7:8],
+        *(pytest.param(PAYLOADS[at : at + 15], marks=pytest.mark.slow) for at in range(0, 150, 15)),
+    ],
+    ids=["one", *(f"from {at}" for at in range(0, 150, 15))],
+)
+def test_each_hostile_text_in_each_place_stays_text(
+    some: list[str], visit: Any, record_property: Any
+) -> None:
+    places = [in_every_place(text, visit) for text in some]
+    record_property("payloads, each in ten places", len(places))
+    record_property("that ran", 0)

@@ -23,7 +23,7 @@ sync the folder after it: a power cut can bring the journal back, and with it un
 answer. EXTRA syncs the folder too.
 """
 
-_WAIT = 30  # seconds that a writer waits for another
+_WAIT = 120  # seconds that a writer waits for another; of twenty on a loaded machine some waited more than 30
 
 POSTGRES = ("postgresql", "postgres", "postgresql+psycopg")
 
