@@ -30,6 +30,10 @@ class StaleError(StoreError):
     """Something was appended after the revision that a caller expected; read again, and decide again."""
 
 
+class BusyError(AskwiseError):
+    """Whoever could say it is at work, or not there just now; ask again in a moment."""
+
+
 class EngineError(AskwiseError):
     """A worker could not do its work: it was killed again and again, or met an error of somebody's code."""
 

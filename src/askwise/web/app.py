@@ -14,9 +14,10 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse
 
-from askwise.errors import AskwiseError, InputError, StaleError
+from askwise.errors import AskwiseError, BusyError, InputError, StaleError
 from askwise.loop.live import Guess
 from askwise.web import models, standing
+from askwise.web.check import add_check
 from askwise.web.classes import shown
 from askwise.web.desk import MOST_LEASED, Desk, opaque
 from askwise.web.edits import edit_classes
@@ -70,6 +71,7 @@ def make_app(
         responses=dict(_REFUSALS),
     )
     _add_routes(app, desk, live)
+    add_check(app, desk, live)
     _add_errors(app)
 
     @app.get("/", include_in_schema=False)
@@ -268,6 +270,8 @@ def _add_errors(app: FastAPI) -> None:
     async def refused(_: Request, error: AskwiseError) -> JSONResponse:
         if isinstance(error, StaleError):
             return _problem(409, "somebody changed it meanwhile; look again")
+        if isinstance(error, BusyError):
+            return _problem(409, str(error))
         return _problem(400 if isinstance(error, InputError) else 503, str(error))
 
 

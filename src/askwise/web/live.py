@@ -7,12 +7,14 @@ from threading import Condition
 from time import monotonic
 from typing import Any
 
+from askwise.errors import BusyError, InputError
 from askwise.loop.live import Guess
 from askwise.web.beside import Beside, Message
 from askwise.web.models import Encoding
 
 _REMEMBERED = 2_000  # items whose guess is kept for a page that wants to know why
 _LISTED = 48
+_PATIENCE = 15.0  # seconds for the trainer to answer a request; a page waits a little longer
 
 
 class Live:
@@ -27,6 +29,8 @@ class Live:
         self._last: list[str] = []
         self._answered: set[str] = set()
         self._ready = 0
+        self._requests = 0
+        self._replies: dict[int, Message | None] = {}
         self._encoding: tuple[int, int] | None = None
         self._began: tuple[float, int] | None = None
         self.seen = 0
@@ -62,6 +66,25 @@ class Live:
                     lambda: identity in self._guesses or identity in self._answered, timeout=patience
                 )
             return self._guesses.get(identity)
+
+    def request(self, name: str, *, patience: float = _PATIENCE, **values: Any) -> Any:
+        """What the trainer answers to one of `web/requests.py`; `BusyError` where it does not in time."""
+        with self._heard:
+            if not self.running:
+                raise BusyError("the model is not at work just now; try again in a moment")
+            self._requests += 1
+            number, pid = self._requests, self.trainer.pid
+            self._replies[number] = None
+            self.trainer.send({"request": name, "number": number, "values": values})
+            self._heard.wait_for(
+                lambda: self._replies[number] is not None or self.trainer.pid != pid, timeout=patience
+            )
+            reply = self._replies.pop(number)
+        if reply is None:
+            raise BusyError("the model is at work; try again in a moment")
+        if "error" in reply:
+            raise InputError(reply["error"])
+        return reply["found"]
 
     def unsure(self, count: int) -> list[Guess]:
         """The items that were asked last, the most uncertain first."""
@@ -99,6 +122,9 @@ class Live:
                     self._take(found)
                 case {"kind": "answered", "why": list(names)}:
                     self._answered.update(names)
+                case {"kind": "reply", "number": int(number)}:
+                    if number in self._replies:  # otherwise nobody waits for it any more
+                        self._replies[number] = message
                 case {"kind": "refused", "error": str(why)}:
                     self.refused = why
                 case {"kind": "waiting"}:

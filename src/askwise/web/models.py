@@ -93,7 +93,7 @@ class AnswerGiven(Given):
         | Annotated[list[Short], Field(max_length=MOST_TAGS)]
         | None
     ) = None
-    view: Literal["ask", "history"] = "ask"
+    view: Literal["ask", "history", "check", "find"] = "ask"
     assisted: bool = False
     shown_ms: Annotated[int, Field(ge=0, le=10**9)] = 0
     note: Annotated[str, StringConstraints(max_length=MOST_NOTE)] | None = None

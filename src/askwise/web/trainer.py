@@ -4,9 +4,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from askwise.errors import AskwiseError
 from askwise.web.child import Line, main
+from askwise.web.requests import REQUESTS
 
 if TYPE_CHECKING:
+    from askwise.loop.learner import Learner
     from askwise.loop.live import Guess, Live
     from askwise.store.facts import Round
 
@@ -38,7 +41,7 @@ def train(folder: Path, line: Line) -> None:
                     _tell_round(line, [turn.fitted])
                 _tell_guesses(line, live.guesses(question.id for question in turn.asked))
                 line.tell("turn", asked=len(turn.asked), seconds=turn.seconds)
-            _tell_wanted(line, live)
+            _tell_wanted(line, ours, live)
             line.tell("waiting", encoded=live.encoded())
             if turn is None and not line.heard:
                 line.woken.wait(_LOOK)
@@ -55,14 +58,21 @@ def _tell_guesses(line: Line, guesses: "list[Guess]") -> None:
         line.tell("guesses", guesses=[asdict(guess) for guess in guesses])
 
 
-def _tell_wanted(line: Line, live: "Live") -> None:
+def _tell_wanted(line: Line, ours: "Learner", live: "Live") -> None:
     """Answer what the server has asked for meanwhile."""
     wanted: list[str] = []
     while line.heard:
-        wanted += line.heard.popleft().get("why", ())
+        message = line.heard.popleft()
+        wanted += message.get("why", ())
+        if "request" in message:
+            number = message["number"]
+            try:
+                found = REQUESTS[message["request"]](ours, message["values"])
+                line.tell("reply", number=number, found=found)
+            except AskwiseError as error:
+                line.tell("reply", number=number, error=str(error))
     if wanted:
-        found = live.guesses(wanted)
-        _tell_guesses(line, found)
+        _tell_guesses(line, live.guesses(wanted))
         line.tell("answered", why=wanted)
 
 

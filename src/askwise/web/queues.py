@@ -1,0 +1,142 @@
+"""What is worth a second look, by the facts alone: each kind a list of items, kept answers left out."""
+
+from collections.abc import Iterable
+from threading import Lock
+from typing import Any
+
+from askwise.store.facts import Answer, Resolution
+from askwise.store.labels import Label
+from askwise.web.desk import Desk
+from askwise.web.live import Live
+
+KINDS = ("suspects", "disagreements", "edited", "skipped", "unclear")
+_MOST = 200  # suspects asked for at a time
+_AGAIN = 0.1  # share of the labels that must be new before suspects are looked for again
+_FEWEST = 10
+
+
+class Queues:
+    """The lists of one project; what costs a pass over the facts is kept until something is appended."""
+
+    def __init__(self, desk: Desk, live: Live) -> None:
+        self._desk, self._live, self._lock = desk, live, Lock()
+        self._found: tuple[int, dict[str, list[str]]] | None = None
+        self._suspects: tuple[int, dict[str, dict[str, Any]]] | None = None
+        self._given: dict[str, Label | None] = {}
+
+    def of(self, kind: str) -> list[str]:
+        """The items of a kind, in the order in which they are shown; suspects may be looked for first."""
+        if kind == "suspects":
+            self._look()
+        return self._lists()[kind]
+
+    def counts(self) -> dict[str, int | None]:
+        """How many there are of each kind; none where nobody has looked yet."""
+        found: dict[str, int | None] = {kind: len(ids) for kind, ids in self._lists().items()}
+        return found if self._suspects is not None else found | {"suspects": None}
+
+    def suspected(self, identity: str) -> dict[str, Any] | None:
+        """What the models that had not seen its label think of an item."""
+        return None if self._suspects is None else self._suspects[1].get(identity)
+
+    def said(self, identity: str) -> list[Answer]:
+        """The last word of each annotator about an item, oldest first; what was taken back is none."""
+        last: dict[str, Answer] = {}
+        for one in self._history(identity):
+            last.pop(one.annotator, None)
+            last[one.annotator] = one
+        return [one for one in last.values() if one.verdict != "retract"]
+
+    def _history(self, identity: str) -> list[Answer]:
+        testing = self._desk.testing
+        if testing.on and identity in testing:
+            return testing.answers.get(identity, [])
+        return self._desk.ledger.to_learn_from(identity)
+
+    def _look(self) -> None:
+        """Ask the trainer for suspects, unless the last list is of nearly the same labels."""
+        labels = self._desk.ledger.refresh().labels
+        known = len(labels)
+        if self._suspects is not None:
+            changed = sum(labels.get(name) != label for name, label in list(self._given.items()))
+            changed += max(0, known - len(self._given))
+            if changed < max(_FEWEST, _AGAIN * known):
+                return
+        if self._desk.plan.kind != "classification" or known < _FEWEST:
+            self._suspects, self._given = (known, {}), {}
+            return
+        given = dict(labels)
+        found = self._live.request("suspects", count=_MOST)
+        with self._lock:
+            self._suspects = known, {one["id"]: one for one in found}
+            self._given, self._found = given, None
+
+    def _lists(self) -> dict[str, list[str]]:
+        with self._lock:
+            at = self._desk.store.revision
+            if self._found is None or self._found[0] != at:
+                self._desk.ledger.refresh()
+                self._found = at, self._derived()
+            return self._found[1]
+
+    def _derived(self) -> dict[str, list[str]]:
+        desk, ledger = self._desk, self._desk.ledger
+        labels, skipped = dict(ledger.labels), dict(ledger.skipped)
+        skipped |= self._skipped_tests()
+        suspects = [] if self._suspects is None else list(self._suspects[1])
+        by_item: dict[str, list[Answer]] = {}
+        for one in desk.answers():
+            by_item.setdefault(one.id, []).append(one)
+        resolved = {one.id: one.seq for one in desk.store.facts(Resolution)}
+        return {
+            "suspects": [
+                name for name in suspects if labels.get(name) == self._given[name] and self._open(name)
+            ],
+            "disagreements": [
+                name
+                for name, all_said in by_item.items()
+                if len({one.annotator for one in all_said}) > 1
+                and self._differ(name)
+                and resolved.get(name, 0) < all_said[-1].seq
+                and self._open(name)
+            ],
+            "edited": [name for name in by_item if self._orphaned(name)],
+            "skipped": self._waiting(skipped, "skip"),
+            "unclear": self._waiting(skipped, "cannot_tell"),
+        }
+
+    def _skipped_tests(self) -> dict[str, str]:
+        """Test items that were skipped: a label given now is their answer, as blind as before."""
+        desk = self._desk
+        if not desk.testing.on:
+            return {}
+        tested = desk.testing.refresh(desk.store.ids(), desk.store.count()).tested()
+        last = {one.id: desk.testing.answers[one.id][-1] for one in tested if one.label is None}
+        return {name: one.verdict for name, one in last.items() if not one.assisted}
+
+    def _waiting(self, skipped: dict[str, str], verdict: str) -> list[str]:
+        return [name for name, why in skipped.items() if why == verdict and self._open(name)]
+
+    def _open(self, identity: str) -> bool:
+        """Whether nobody has looked at an item again since the last thing that was said about it."""
+        history = self._history(identity)
+        return bool(history) and history[-1].view != "check"
+
+    def _differ(self, identity: str) -> bool:
+        labels = _labels(self.said(identity), self._desk)
+        return len(labels) > 1
+
+    def _orphaned(self, identity: str) -> bool:
+        """Whether the last label names a class that was split or retired since."""
+        history = self._history(identity)
+        last = history[-1] if history else None
+        if last is None or last.verdict != "label" or identity in self._desk.ledger.labels:
+            return False
+        return self._desk.ledger.rules.counts_for(last.label) is None
+
+
+def _labels(said: Iterable[Answer], desk: Desk) -> set[Label]:
+    """The different labels that people gave, as they count by now."""
+    rules = desk.ledger.rules
+    found = {rules.counts_for(one.label) for one in said if one.verdict == "label"}
+    return {label for label in found if label is not None}
