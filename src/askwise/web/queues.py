@@ -22,7 +22,7 @@ class Queues:
         self._desk, self._live, self._lock = desk, live, Lock()
         self._found: tuple[int, dict[str, list[str]]] | None = None
         self._suspects: tuple[int, dict[str, dict[str, Any]]] | None = None
-        self._given: dict[str, Label | None] = {}
+        self._given: dict[str, Label] = {}
 
     def of(self, kind: str) -> list[str]:
         """The items of a kind, in the order in which they are shown; suspects may be looked for first."""

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import askwise
-from askwise.web import models
+from askwise.web import check, models
 
 STATIC = Path(askwise.__file__).parent / "web" / "static"
 TOKEN = "token-of-the-test"  # noqa: S105
@@ -26,6 +26,7 @@ RECORDS: dict[str, Any] = {
     "/api/questions": models.Questions,
     "/api/answers": models.AnswersKept,
     "/api/history": models.History,
+    "/api/check": check.Check,
     "/api/classes": models.Classes,
     "/api/status": models.Status,
     "/api/unsure": models.Unsure,
@@ -78,6 +79,8 @@ class ContractServer:
         self.status: dict[str, Any] = {}
         self.reason: str | None = None
         self.model = False
+        self.more: dict[str, Any] = {}
+        """Other routes: what each replies to its query or body."""
         self.refuse: str | None = None  # an item whose answers are refused
         self.posts = self.asked = 0
         self.lock = threading.RLock()
@@ -283,11 +286,13 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         contract = self.server_contract
-        routes = {"/api/answers": contract.answers, "/api/classes": contract.edit}
+        routes = {"/api/answers": contract.answers, "/api/classes": contract.edit, **contract.more}
         self.guarded(lambda: routes[self.path](body))
 
     def look(self, path: str, query: dict[str, str]) -> Any:
         contract = self.server_contract
+        if path in contract.more:
+            return contract.more[path](query)
         if path == "/api/project":
             return contract.project()
         if path == "/api/questions":

@@ -10,12 +10,14 @@ export class Choices {
   #project;
   #keys;
   #answer;
+  #id;
   #buttons = new Map();
   #tags = new Set();
   #field = null;
 
-  constructor(box, project, keys, { answer, find }) {
+  constructor(box, project, keys, { answer, find, id = "number" }) {
     this.#box = box;
+    this.#id = id;
     this.#project = project;
     this.#keys = keys;
     this.#answer = answer;
@@ -134,7 +136,7 @@ export class Choices {
       type: "text",
       inputmode: "decimal",
       class: "number",
-      id: "number",
+      id: this.#id,
       autocomplete: "off",
       "aria-label": "The number",
       placeholder: "Type a number",

@@ -2,6 +2,7 @@
 
 import { get, listen, pause, Refused } from "./api.js";
 import { Ask } from "./ask.js";
+import { Check } from "./check.js";
 import { at, fill, icon, make } from "./dom.js";
 import { History } from "./history.js";
 import { Items } from "./items.js";
@@ -98,6 +99,8 @@ function run(project, outbox) {
     cameFrom = "ask";
   });
   views.add("ask");
+  const check = new Check(at("check"), page);
+  views.add("check", { show: () => check.show(), pressed: (...key) => check.pressed(...key) });
   views.add("history", { show: () => history.show() });
   session.addEventListener("answer", () => {
     write(recent, { names: session.recent });
