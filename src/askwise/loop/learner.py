@@ -1,6 +1,7 @@
 """The whole loop as one object: ask, tell, run, predict."""
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypedDict, Unpack
@@ -25,6 +26,7 @@ from askwise.loop.decide import Stop, Wait
 from askwise.loop.doubtful import Suspect, annotators_of, suspects_of
 from askwise.loop.ending import final_model
 from askwise.loop.featured import encoder_condition, feature_inputs, feature_pool, head_of, seen_by
+from askwise.loop.finding import Finder
 from askwise.loop.live import CHECKPOINT, Live
 from askwise.loop.models import latest
 from askwise.loop.opening import check_outputs, open_run, sync_grown
@@ -370,6 +372,11 @@ class Learner:
     def suspects(self, *, count: int | None = None) -> list[Suspect]:
         """Labels that are probably wrong, the most doubtful first."""
         return suspects_of(self._setting, count=count)
+
+    @cached_property
+    def finder(self) -> Finder:
+        """Items like others, of a class, or on a map of the pool; never one that is kept for testing."""
+        return Finder(self._setting)
 
     def annotators(self) -> tuple[list[str], Annotators] | None:
         """Who answered, and how good each is; None unless two people answered the same item."""

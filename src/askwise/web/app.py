@@ -21,6 +21,7 @@ from askwise.web.check import add_check
 from askwise.web.classes import shown
 from askwise.web.desk import MOST_LEASED, Desk, opaque
 from askwise.web.edits import edit_classes
+from askwise.web.find import add_find
 from askwise.web.guard import App, Guard
 from askwise.web.live import Live
 
@@ -72,6 +73,7 @@ def make_app(
     )
     _add_routes(app, desk, live)
     add_check(app, desk, live)
+    add_find(app, desk, live)
     _add_errors(app)
 
     @app.get("/", include_in_schema=False)
