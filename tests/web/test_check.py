@@ -106,7 +106,7 @@ def test_suspects_come_from_the_trainer_and_a_changed_or_kept_label_is_none(page
     told(page, [Answer(id=name, key="k", verdict="label", label=0, annotator="ann") for name in ids[:12]])
     asked = []
 
-    def trainer(name, **values):
+    def trainer(name, /, **values):
         asked.append((name, values))
         return [{"id": one, "likelier": "light", "p": 0.1, "other": 0.9} for one in ids[:3]]
 

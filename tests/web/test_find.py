@@ -11,7 +11,7 @@ def asked(page):
     """What the trainer is asked for, and what it says."""
     said = {}
 
-    def trainer(name, **values):
+    def trainer(name, /, **values):
         said["wanted"] = (name, values)
         return said["found"]
 

@@ -67,7 +67,7 @@ class Live:
                 )
             return self._guesses.get(identity)
 
-    def request(self, name: str, *, patience: float = _PATIENCE, **values: Any) -> Any:
+    def request(self, name: str, /, *, patience: float = _PATIENCE, **values: Any) -> Any:
         """What the trainer answers to one of `web/requests.py`; `BusyError` where it does not in time."""
         with self._heard:
             if not self.running:

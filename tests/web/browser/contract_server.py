@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import askwise
-from askwise.web import check, models
+from askwise.web import check, find, models
 
 STATIC = Path(askwise.__file__).parent / "web" / "static"
 TOKEN = "token-of-the-test"  # noqa: S105
@@ -27,6 +27,11 @@ RECORDS: dict[str, Any] = {
     "/api/answers": models.AnswersKept,
     "/api/history": models.History,
     "/api/check": check.Check,
+    "/api/guessed": find.FoundItems,
+    "/api/lasso": find.FoundItems,
+    "/api/map": find.PoolMap,
+    "/api/search": find.FoundItems,
+    "/api/similar/*": find.FoundItems,
     "/api/classes": models.Classes,
     "/api/status": models.Status,
     "/api/unsure": models.Unsure,
@@ -291,8 +296,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def look(self, path: str, query: dict[str, str]) -> Any:
         contract = self.server_contract
-        if path in contract.more:
-            return contract.more[path](query)
+        shape = re.sub(r"[0-9a-f]{24}", "*", path)
+        if shape in contract.more:
+            return contract.more[shape](query)
         if path == "/api/project":
             return contract.project()
         if path == "/api/questions":

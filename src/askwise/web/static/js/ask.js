@@ -231,6 +231,8 @@ export class Ask {
     fill(box, element);
     if (known) session.assist(entry.item);
     if (known) box.append(make("p", { class: "quiet-words" }, "Your answer will be marked as assisted."));
+    const like = { type: "button", class: "plain small", onclick: () => this.#page.moreLike(entry) };
+    box.append(make("button", like, "More like this"));
   }
 
   #unwhy() {

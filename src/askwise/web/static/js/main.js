@@ -4,6 +4,7 @@ import { get, listen, pause, Refused } from "./api.js";
 import { Ask } from "./ask.js";
 import { Check } from "./check.js";
 import { at, fill, icon, make } from "./dom.js";
+import { Find } from "./find.js";
 import { History } from "./history.js";
 import { Items } from "./items.js";
 import { Keys, read, write } from "./keys.js";
@@ -42,6 +43,7 @@ function run(project, outbox) {
     views,
     news: new EventTarget(), // emits "status" and "classes" when these have changed
     openItem: (entry, from) => openItem(entry, from),
+    moreLike: (item) => find.like(item),
     status: null,
     classesChanged() {
       keys.classes(project.classes);
@@ -101,6 +103,8 @@ function run(project, outbox) {
   views.add("ask");
   const check = new Check(at("check"), page);
   views.add("check", { show: () => check.show(), pressed: (...key) => check.pressed(...key) });
+  const find = new Find(at("find"), page, { sweep: null });
+  views.add("find", { show: () => find.show(), pressed: (...key) => find.pressed(...key) });
   views.add("history", { show: () => history.show() });
   session.addEventListener("answer", () => {
     write(recent, { names: session.recent });
