@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -35,22 +35,12 @@ def certify(
 
     Run again with the same options it goes on with the same attempt. Every further attempt must be surer.
     """
-    from askwise.export.tables import write_table
-    from askwise.files import write_whole
+    from askwise.export.certified import write_certified
 
     with _opened(name, data, oracle) as (ours, plan, known, answers, home):
         found = ours.certify(error=error, confidence=confidence, checks=checks, oracle=answers)
         waiting = [vars(question) for question in found.waits_for]
-        told: dict[str, Any] = {"attempt": found.attempt, **found.statement}
-        if found.labels:
-            rows = [
-                {"id": one, "name": known.pool.name(one), "label": plan.classes[label]}
-                for one, label in found.labels.items()
-            ]
-            place = home / "exports" / f"certified-{found.attempt}"
-            told["output"] = str(place.with_suffix(".csv"))
-            write_table(place.with_suffix(".csv"), ("id", "name", "label"), rows)
-            write_whole(place.with_suffix(".json"), _text(told).encode())
+        told = write_certified(home / "exports", found, plan, known.pool)
     if json:
         print_json({**told, "waits_for": waiting})
     elif waiting:
@@ -206,9 +196,3 @@ def _opened(
     answers = None if source is None else oracle(source, plan, known)
     with learner(plan, known, store=store, answers=answers, folder=path.parent, progress=True) as ours:
         yield ours, plan, known, answers, store.parent if isinstance(store, Path) else path.parent
-
-
-def _text(told: dict[str, Any]) -> str:
-    import json
-
-    return json.dumps(told, indent=1)

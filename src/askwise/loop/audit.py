@@ -38,6 +38,8 @@ class Audit:
     labels: dict[str, int]
     waits_for: list[Shown]
     """Empty when the attempt is over."""
+    asked: tuple[Question, ...] = ()
+    """The same as they are stored."""
 
 
 def audit(
@@ -76,7 +78,7 @@ def audit(
         told = oracle.answer([shown(setting, one) for one in waiting]) if oracle is not None else {}
         if not told:
             questions = [shown(setting, one) for one in waiting]
-            return Audit(attempt.number, {"checks": outcome.checks}, {}, questions)
+            return Audit(attempt.number, {"checks": outcome.checks}, {}, questions, tuple(waiting))
         _tell(setting, waiting, told, type(oracle).__name__.lower())
 
 
@@ -92,6 +94,13 @@ def certificate(store: Store) -> dict[str, Any] | None:
     elif store.count() != statement["items"]:
         void = "items were added since"
     return {**statement, "void": void}
+
+
+def under_way(store: Store) -> dict[str, Any] | None:
+    """What the attempt claims that is not over yet; None if there is none."""
+    past = [one for one in store.facts(Attempt) if one.certificate == LABELS]
+    over = {one.attempt for one in store.facts(Certificate) if one.certificate == LABELS}
+    return past[-1].claim if past and past[-1].number not in over else None
 
 
 class _Pool:

@@ -17,6 +17,7 @@ from starlette.responses import FileResponse
 from askwise.errors import AskwiseError, BusyError, InputError, StaleError
 from askwise.loop.live import Guess
 from askwise.web import models, standing
+from askwise.web.certify import add_certify
 from askwise.web.check import add_check
 from askwise.web.classes import shown
 from askwise.web.desk import MOST_LEASED, Desk, opaque
@@ -74,6 +75,7 @@ def make_app(
     _add_routes(app, desk, live)
     add_check(app, desk, live)
     add_find(app, desk, live)
+    add_certify(app, desk, live)
     _add_errors(app)
 
     @app.get("/", include_in_schema=False)

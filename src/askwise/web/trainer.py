@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 from askwise.errors import AskwiseError
 from askwise.web.child import Line, main
-from askwise.web.requests import REQUESTS
+from askwise.web.requests import REQUESTS, Work
 
 if TYPE_CHECKING:
-    from askwise.loop.learner import Learner
-    from askwise.loop.live import Guess, Live
+    from askwise.loop.live import Guess
     from askwise.store.facts import Round
 
 _LOOK = 1.0  # seconds between two looks at the store, for answers that came from elsewhere
@@ -29,6 +28,7 @@ def train(folder: Path, line: Line) -> None:
     known = material(plan, folder=project.folder)
     with learner(plan, known, store=project.place, folder=project.folder) as ours:
         live = ours.live()
+        work = Work(ours, live, project, plan, known.pool)
         _tell_round(line, ours.rounds()[-1:])
         _tell_guesses(line, live.guesses(question.id for question in live.open()))
         line.tell("ready")
@@ -41,7 +41,7 @@ def train(folder: Path, line: Line) -> None:
                     _tell_round(line, [turn.fitted])
                 _tell_guesses(line, live.guesses(question.id for question in turn.asked))
                 line.tell("turn", asked=len(turn.asked), seconds=turn.seconds)
-            _tell_wanted(line, ours, live)
+            _tell_wanted(line, work)
             line.tell("waiting", encoded=live.encoded())
             if turn is None and not line.heard:
                 line.woken.wait(_LOOK)
@@ -58,7 +58,7 @@ def _tell_guesses(line: Line, guesses: "list[Guess]") -> None:
         line.tell("guesses", guesses=[asdict(guess) for guess in guesses])
 
 
-def _tell_wanted(line: Line, ours: "Learner", live: "Live") -> None:
+def _tell_wanted(line: Line, work: Work) -> None:
     """Answer what the server has asked for meanwhile."""
     wanted: list[str] = []
     while line.heard:
@@ -67,12 +67,12 @@ def _tell_wanted(line: Line, ours: "Learner", live: "Live") -> None:
         if "request" in message:
             number = message["number"]
             try:
-                found = REQUESTS[message["request"]](ours, message["values"])
+                found = REQUESTS[message["request"]](work, message["values"])
                 line.tell("reply", number=number, found=found)
             except AskwiseError as error:
                 line.tell("reply", number=number, error=str(error))
     if wanted:
-        _tell_guesses(line, live.guesses(wanted))
+        _tell_guesses(line, work.live.guesses(wanted))
         line.tell("answered", why=wanted)
 
 

@@ -118,7 +118,7 @@ def test_a_model_that_is_busy_is_asked_again(visit: Any) -> None:
         page.click("[data-goto=check]")
         page.wait_for_selector("text=It cannot be shown now: the model is at work")
         queue(server, {"suspects": [doubtful("i50", "cat", "dog")]})
-        page.click("#check >> text=Try again")
+        page.click("#check button:text-is('Try again')")
         caption(page, "item 50")
 
 

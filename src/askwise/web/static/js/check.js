@@ -1,6 +1,7 @@
 /** The view that looks again: one doubtful item, what was said of it, and keep, change or cannot tell. */
 
 import { get } from "./api.js";
+import { Certify } from "./certify.js";
 import { Choices } from "./choices.js";
 import { findClass } from "./dialogs.js";
 import { fill, icon, keycap, make } from "./dom.js";
@@ -13,6 +14,7 @@ const KINDS = {
   edited: "Class has changed",
   skipped: "Skipped",
   unclear: "Cannot tell",
+  certify: "Certify the rest",
 };
 const NOTHING = {
   suspects: "No label looks wrong to models that have not seen it.",
@@ -41,23 +43,30 @@ export class Check {
   #actions = make("div", { class: "actions", role: "toolbar", "aria-label": "Answers" });
   #viewer = new Viewer(this.#stage, this.#tools, (id) => this.#act(id));
   #choices;
+  #audit = make("div", { class: "certify", hidden: true });
+  #certify;
+  #dock = make("div", { class: "dock" }, this.#said, this.#box, this.#actions);
+  #captions = make("div", { class: "caption" }, this.#caption, make("span"), this.#tools);
 
   constructor(box, page) {
     this.#page = page;
+    this.#certify = page.project.task === "classification" ? new Certify(this.#audit, page) : null;
     this.#choices = new Choices(this.#box, page.project, page.keys, {
       answer: (value) => this.#answer("label", value),
       find: () => this.#act("find"),
       id: "check-number",
     });
-    const caption = make("div", { class: "caption" }, this.#caption, make("span"), this.#tools);
     fill(
       box,
-      make("div", { class: "check-top" }, this.#kinds, caption),
+      make("div", { class: "check-top" }, this.#kinds, this.#captions),
       this.#stage,
-      make("div", { class: "dock" }, this.#said, this.#box, this.#actions),
+      this.#audit,
+      this.#dock,
     );
     page.news.addEventListener("classes", () => this.#rebuild());
-    page.outbox.addEventListener("stored", () => this.#shown || this.#here() & this.#load());
+    page.outbox.addEventListener("stored", () => {
+      if (this.#here() && !this.#shown && !this.#audits()) this.#load();
+    });
   }
 
   /** Loads what is to be looked at. */
@@ -66,8 +75,13 @@ export class Check {
     return this.#load();
   }
 
+  #audits() {
+    return this.#kind === "certify";
+  }
+
   /** Hears a key; says whether it was for this view. */
   pressed(event, meaning) {
+    if (this.#audits()) return this.#certify.pressed(event, meaning);
     const id = event.key === "Enter" ? "keep" : event.key === "ArrowRight" ? "later" : meaning;
     if (!id || !this.#possible(id)) return false;
     if (!event.repeat) this.#act(id);
@@ -89,6 +103,12 @@ export class Check {
 
   async #load() {
     const turn = (this.#turn += 1);
+    this.#audit.hidden = !this.#audits();
+    for (const part of [this.#captions, this.#stage, this.#dock]) part.hidden = this.#audits();
+    if (this.#audits()) {
+      this.#tabs();
+      return this.#certify.show();
+    }
     const slow = setTimeout(() => this.#shown || this.#words("Looking …"), 250);
     let found;
     try {
@@ -238,7 +258,8 @@ export class Check {
       );
     };
     const focused = document.activeElement?.dataset?.kind;
-    fill(this.#kinds, ...Object.entries(KINDS).map(tab));
+    const offered = Object.entries(KINDS).filter(([kind]) => kind !== "certify" || this.#certify);
+    fill(this.#kinds, ...offered.map(tab));
     if (focused) this.#kinds.querySelector(`[data-kind=${focused}]`)?.focus();
   }
 

@@ -1,0 +1,27 @@
+"""Certified labels as files: the labels, and the certificate that says what is promised of them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from askwise.export.tables import write_table
+from askwise.files import write_whole
+from askwise.loop.audit import Audit
+from askwise.loop.plan import Plan
+from askwise.pool.pool import Pool
+
+
+def write_certified(folder: Path, found: Audit, plan: Plan, pool: Pool) -> dict[str, Any]:
+    """What an attempt has come to; where labels are certified they are in `output`, the words beside them."""
+    told: dict[str, Any] = {"attempt": found.attempt, **found.statement}
+    if not found.labels:
+        return told
+    place = folder / f"certified-{found.attempt}"
+    told["output"] = str(place.with_suffix(".csv"))
+    rows = [
+        {"id": one, "name": pool.name(one), "label": plan.classes[label]}
+        for one, label in found.labels.items()
+    ]
+    write_table(place.with_suffix(".csv"), ("id", "name", "label"), rows)
+    write_whole(place.with_suffix(".json"), json.dumps(told, indent=1).encode())
+    return told
