@@ -29,7 +29,7 @@ def test_the_nearest_are_those_of_a_brute_search_however_small_the_chunks(monkey
 
 
 def test_nothing_that_is_kept_for_testing_is_found():
-    with learner(testing=0.3, region=0.5, initial=4) as run:
+    with learner(testing=0.3, region=0.5, test=None) as run:
         run.ask()
         kept = run.kept_for_testing()
         assert len(kept) > 8
