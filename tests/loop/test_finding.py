@@ -36,7 +36,7 @@ def test_nothing_that_is_kept_for_testing_is_found():
         finder = run.finder
         assert not kept & set(finder.listed())
         assert not kept & set(finder.alike([IDS[0]], count=40).ids)
-        everything = np.array([[-1, -1], [2, -1], [2, 2], [-1, 2]])
+        everything = np.array([[-1, -1], [2, -1], [2, 2], [-1, 2]], float)
         assert set(finder.inside(everything)) == set(finder.listed()) == set(IDS[:40]) - kept
 
 

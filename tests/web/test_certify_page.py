@@ -1,4 +1,4 @@
-"""Certified labels through the server: the audit of the loop, its checks as answers, its words to the page."""
+"""Certified labels through the server: the audit of the loop, checks as answers, its words to the page."""
 
 import json
 
