@@ -97,7 +97,7 @@ class Person:
         end = time.monotonic() + _PATIENCE
         while not done():
             assert time.monotonic() < end, "nothing moves any more"
-            found = self._sent("/api/questions?n=4")
+            found = self.sent("/api/questions?n=4")
             for one in found["questions"][:2]:
                 self.presses += 1
                 body = {
@@ -110,16 +110,17 @@ class Person:
                 if self._rng.random() < 0.3:
                     body |= {"verdict": self._rng.choice(["skip", "unclear"]), "value": None}
                 on_press()
-                reply = self._sent("/api/answers", [body])
+                reply = self.sent("/api/answers", [body])
                 assert not reply["refused"]
                 if self._rng.random() < 0.2:  # the reply was lost on the way
-                    assert self._sent("/api/answers", [body]) == reply
+                    assert self.sent("/api/answers", [body]) == reply
                 self.acknowledged[body["key"]] = reply["answers"][0]["revision"]
                 end = time.monotonic() + _PATIENCE
             if not found["questions"]:
                 time.sleep(0.1)
 
-    def _sent(self, path, body=None):
+    def sent(self, path, body=None):
+        """A reply, asked for until there is one; a server that is dead is begun again."""
         end = time.monotonic() + _PATIENCE
         while True:
             try:

@@ -95,7 +95,7 @@ def test_two_hundred_kills_lose_nothing_and_double_nothing(tmp_path, block, reco
                 beside = server.beside(what)
                 person.until(lambda beside=beside, what=what: beside or server.beside(what))
                 kill(beside or server.beside(what))
-        person.until(lambda: server.call("/api/status")["trainer"] == "running")
+        person.until(lambda: person.sent("/api/status")["trainer"] == "running")
     finally:
         server.stop()
     lost, doubled = wrong(stored(project.folder), person.acknowledged)
