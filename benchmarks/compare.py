@@ -12,12 +12,13 @@ from jobs.experiment import Experiment, Key, Row, options, plain
 from jobs.tables import Measure
 
 from askwise.bayes.posteriors import POSTERIORS
-from askwise.compare import COLUMNS, Job, Protocol, make
+from askwise.compare import Job, Protocol, columns, make
 from askwise.compare.material import Material, material
 from askwise.compare.outcome import BASELINE
 from askwise.compare.trial import trial
 from askwise.report.side_by_side import Panel, save_side_by_side
 
+COLUMNS = columns("classification")
 SEEDS = {"digits": range(10), "mnist": range(5)}
 DRAWS = {"digits": 100, "mnist": 20}
 OOD = "fashion_mnist"  # real images of other things; scaled to the size of the digits

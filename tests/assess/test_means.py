@@ -83,3 +83,15 @@ def test_what_cannot_be_used_is_refused_in_one_line():
         mean(answers, predicted, pool, groups=[1] * 60, pool_groups=[2] * 600)
     with pytest.raises(InputError, match="answers must be finite, and contains NaN"):
         mean(answers / 0 * 0, predicted, pool)
+
+
+def test_ninety_five_of_a_hundred_intervals_hold_the_mean_and_counting_predictions_does_not():
+    held = counted = 0
+    for seed in range(400):
+        answers, predicted, pool, truth = numbers(n=40, size=400, seed=seed)
+        found = mean(answers, predicted, pool)
+        held += found.low <= truth.mean() <= found.high
+        taken = mean(pool[:40], 0 * pool[:40], 0 * pool)  # predictions read as if they were answers
+        counted += taken.low <= truth.mean() <= taken.high
+    assert 0.92 <= held / 400 <= 0.98
+    assert counted / 400 < 0.5  # the control: the predictions are half a unit too high

@@ -201,6 +201,8 @@ REFUSED = {
     "certify {} --error 0.05 --confidence 1": "confidence must lie between 0 and 1",
     "certify {} --error 0.05 --checks 0": "checks must be",
     "estimate {} --class purple": "purple",
+    "estimate {}": "labels of classification are estimated with --class, one of: red, green, blue",
+    "estimate {} --class red --mean value": "labels of classification are estimated with --class",
     "estimate {} --class red --width 2": "--width is the length of an interval",
     "estimate {} --class red --by colour": "colour",
     "suspects {}x": "there is no plan",
@@ -214,6 +216,32 @@ def test_what_cannot_be_done_is_refused_in_one_line(askwise, home, words):
     assert code == 2
     assert REFUSED[words] in err
     assert len(err.strip().splitlines()) == 1
+
+
+def test_the_mean_of_a_number_is_estimated_with_its_own_words(askwise, tmp_path):
+    rows = np.random.default_rng(3).normal(size=(200, 2)).round(3)
+    names = [f"n{number}" for number in range(200)]
+    write(tmp_path / "rows.csv", ["id", "a", "b"], [(n, *row) for n, row in zip(names, rows, strict=True)])
+    told = [(name, round(50 + 3 * row[0], 3)) for name, row in zip(names, rows, strict=True)]
+    answers = write(tmp_path / "loads.csv", ["id", "label"], told)
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        f'task = "regression"\nnumbers = ["load"]\ndata = "{tmp_path / "rows.csv"}"\nnetwork = "linear"\n'
+        f'data_options = {{ id_column = "id" }}\nstore = "{tmp_path / "run.db"}"\ntesting = 0.5\n'
+        "budget = 60\nbatch = 40\ninitial = 20\ndraws = 3\n[training]\nepochs = 5\n"
+    )
+    assert askwise("run", plan, "--oracle", answers)[0] == 0
+    code, out, _ = askwise("estimate", plan, "--mean", "load", "--width", "5")
+    assert code == 0
+    assert out.startswith("mean of load, 95 % interval:\n  all: 5")
+    assert "A t interval: right for many answers" in out
+    (whole,) = said(askwise, "estimate", plan, "--mean", "load")["means"]
+    assert whole["estimate"]["low"] < 50.5
+    assert whole["estimate"]["high"] > 49.5
+    for words in (["--class", "load"], [], ["--mean", "height"]):
+        code, out, err = askwise("estimate", plan, *words)
+        assert (code, out) == (2, "")
+        assert "load" in err
 
 
 def test_a_run_without_test_questions_has_nothing_to_estimate_by(askwise, tmp_path):

@@ -5,8 +5,10 @@ import pytest
 from PIL import Image
 from tiny_comparison import TINY, row
 
-from askwise.compare import COLUMNS, Found, cells, notes, outcome, write
+from askwise.compare import Found, cells, columns, notes, outcome, write
 from askwise.compare.outcome import behind, panels, table
+
+COLUMNS = columns("classification")
 
 
 @pytest.fixture
@@ -34,8 +36,8 @@ def test_who_is_more_than_two_points_behind_is_named(told) -> None:
         "laplace refused: it is too large.",
     ]
     near = [row("point", 0, 0.95), row("bbb", 0, 0.935)]
-    assert behind(near) == {}
-    assert behind(near[1:]) == {}
+    assert behind("classification", near) == {}
+    assert behind("classification", near[1:]) == {}
     assert "No posterior is more" in notes(outcome(TINY, Found(near, {}), command=""))[0]
 
 
@@ -80,4 +82,4 @@ def test_the_table_says_what_the_weight_is_and_what_the_other_data_are() -> None
         told = outcome(replace(TINY, kl_weight=weight), Found(rows, {}), command="")
         text = table(told, title="", picture="")
         assert said in text
-        assert "tell patches of two photographs from the test images" in text
+        assert "tell patches of two photographs from the test items" in text

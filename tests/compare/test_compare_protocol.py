@@ -1,4 +1,5 @@
 import pytest
+import torch
 
 from askwise import nets
 from askwise.bayes.posteriors import POSTERIORS
@@ -8,19 +9,22 @@ from askwise.compare.material import Material, network
 from askwise.data import NAMES
 from askwise.errors import InputError
 
+SHAPES = {"digits": (1, 8, 8), "cifar10": (3, 32, 32), "camvid": (3, 45, 60)}
+
 
 @pytest.mark.parametrize("data", DATA)
 def test_every_data_set_has_a_network_with_dropout(data: str) -> None:
-    import torch
-
     assert data in NAMES
-    channels, size = {"digits": (1, 8), "cifar10": (3, 32)}.get(data, (1, 28))
-    like = torch.zeros(1, channels, size, size)
-    labels = torch.zeros(1, dtype=torch.long)
-    items = Material((like, labels), (like, labels), like, tuple("0123456789"))
-    made = network(Protocol(data=data, network=DATA[data]), items)
+    own = make(data, ood="photos")
+    kind = own.task.name
+    rows = kind in ("multilabel", "regression")
+    like = torch.zeros(1, *((8,) if rows else SHAPES.get(data, (1, 28, 28))))
+    names = () if kind == "regression" else tuple("0123456789")
+    items = Material((like, torch.zeros(1)), (like, torch.zeros(1)), like, names)
+    made = network(own, items)
     assert dropout.find(made, like)
-    assert made(like).shape == (1, 10)
+    wanted = {"regression": (1, 2), "segmentation": (1, 10, 45, 60)}
+    assert made(like).shape == wanted.get(kind, (1, 10))
 
 
 def test_a_network_is_named_with_its_options() -> None:

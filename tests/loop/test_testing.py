@@ -6,6 +6,7 @@ import task_runs
 from small_run import CLASSES, IDS, POINTS, TRUTH, learner, ledger, pool
 
 from askwise.errors import InputError
+from askwise.loop import saying
 from askwise.loop.decide import Ask, Counts, Stop, Train, Wait, decide
 from askwise.loop.plan import make
 from askwise.loop.quality import marks
@@ -20,7 +21,11 @@ TOLD = {name: CLASSES[label] for name, label in zip(NAMES, MANY, strict=True)}
 
 
 def cloud(store=None, **changes):
-    return learner(store, **{"pool": pool(CLOUD, NAMES), **TESTED, "budget": 60} | changes)
+    groups = changes.pop("store_groups", None)
+    run = learner(store, **{"pool": pool(CLOUD, NAMES), **TESTED, "budget": 60} | changes)
+    if groups is not None:  # so many items alike make a group
+        run.store.append([Group(id=name, group=f"g{n // groups}") for n, name in enumerate(NAMES)])
+    return run
 
 
 def asked(run, kind):
@@ -247,9 +252,60 @@ def test_stable_predictions_end_a_run():
         assert max(changed[-3:]) < 0.9
 
 
-def test_stop_rules_need_test_questions():
-    with pytest.raises(InputError, match=r"until in the plan needs test questions; add testing = 0\.2"):
-        make({"classes": 2, "until": 0.9})
+def test_a_small_gain_by_forecast_ends_a_run_and_is_called_a_forecast():
+    with cloud(gain=0.5, budget=300) as run:
+        end = run.run(oracle=TOLD)
+        assert end.reason.startswith("by a forecast the next 50 labels should bring")
+        assert end.reason.endswith("points, less than 50")
+        assert len(run.rounds()) == 5  # the fewest trainings that a forecast rests on
+        told = [line for _, line in saying.said(run.status().quality, CLASSES)]
+        assert sum("a forecast" in line and "the next 50 labels should bring" in line for line in told) == 1
+    with cloud(gain=1e-9, budget=40) as run:  # the control: a gain that every forecast but 0 is above
+        assert run.run(oracle=TOLD) == Stop("the budget of 40 labels is spent")
+
+
+@pytest.mark.parametrize("rule", ["until", "stable", "gain"])
+def test_stop_rules_need_test_questions_and_classes(rule):
+    with pytest.raises(InputError, match=rf"{rule} in the plan needs test questions; add testing = 0\.2"):
+        make({"classes": 2, rule: 0.9})
+    with pytest.raises(InputError, match=f"{rule} in the plan needs one class per item, and the task is reg"):
+        make({"task": "regression", "testing": 0.2, rule: 0.9})
+
+
+def test_with_groups_the_band_counts_groups_not_answers():
+    with cloud(budget=100, draws=2, batch=50, store_groups=20) as run:
+        run.run(oracle=TOLD)
+        tests = asked(run, "test")
+        slides = {NAMES.index(name) // 20 for name in tests}
+        assert len(slides) < len(tests)
+        assert run.status().quality.accuracy.answers == len(slides)
+    with cloud(budget=100, draws=2, batch=50) as run:  # the control: without groups every answer counts
+        run.run(oracle=TOLD)
+        assert run.status().quality.accuracy.answers == len(asked(run, "test"))
+
+
+def test_the_mean_of_a_number_is_estimated_from_test_answers():
+    told = {name: 10 + 2 * float(row[0]) for name, row in zip(NAMES, CLOUD, strict=True)}
+    changes = {
+        "test": None,
+        "testing": 0.5,
+        "region": 0.5,
+        "budget": 60,
+        "batch": 40,
+        "initial": 20,
+        "draws": 3,
+    }
+    with task_runs.learner("regression", pool=pool(CLOUD, NAMES), **changes) as run:
+        run.run(oracle=told)
+        truth = np.mean([told[name] for name in region(run)])
+        halves = {name: "even" if place % 2 else "odd" for place, name in enumerate(NAMES)}
+        whole, *parts = run.estimate("value", parts=halves, width=0.01)
+        assert whole.estimate.low <= truth <= whole.estimate.high
+        assert whole.estimate.answers == len(asked(run, "test"))
+        assert whole.more > 0
+        assert [one.part for one in parts] == ["even", "odd"]
+        with pytest.raises(InputError, match="the number to estimate"):
+            run.estimate("weight")
 
 
 SPENT = Stop("the budget of 20 labels is spent")

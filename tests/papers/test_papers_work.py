@@ -5,7 +5,7 @@ import toy_paper
 
 from askwise.errors import CorruptError
 from askwise.papers import do, hours, missing, outcome, overview, results, rows, runs_file, write
-from askwise.papers.claims import FAILS, HOLDS, OPEN
+from askwise.papers.claims import FAILS, HOLDS, NONE, OPEN, decide
 
 
 @pytest.fixture(autouse=True)
@@ -89,6 +89,14 @@ def test_one_seed_decides_nothing(tmp_path):
     decided = outcome(toy_paper.PAPER, out=tmp_path, draw=False).claims[True]
     assert {one.verdict for one in decided} == {OPEN}
     assert "one seed, no interval" in decided[0].reasons[0]
+
+
+def test_a_claim_whose_entries_have_not_run_says_so_beside_others_that_have(tmp_path):
+    run(tmp_path, range(5))
+    entries = toy_paper.PAPER.entries(quick=True)
+    found = {**results(entries, rows(runs_file(tmp_path, toy_paper.PAPER)), quick=True), "random": {}}
+    decided = decide(toy_paper.PAPER.claims(True), found)
+    assert [one.verdict for one in decided] == [NONE, NONE, OPEN]
 
 
 def test_markdown_and_page_show_ours_beside_theirs_and_draw_theirs_dashed(tmp_path):

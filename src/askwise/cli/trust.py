@@ -61,7 +61,13 @@ def certify(
 
 def estimate(
     name: Name,
-    class_: Annotated[str, typer.Option("--class", metavar="CLASS", help="The class that is counted.")],
+    class_: Annotated[
+        str | None, typer.Option("--class", metavar="CLASS", help="The class or tag that is counted.")
+    ] = None,
+    mean: Annotated[
+        str | None,
+        typer.Option(metavar="NUMBER", help="The number whose mean is wanted, where labels are numbers."),
+    ] = None,
     by: Annotated[
         str | None,
         typer.Option(metavar="A,B", help="Columns of the data: an estimate for each of their values."),
@@ -76,16 +82,18 @@ def estimate(
     data: DataDir = None,
     json: AsJson = False,
 ) -> None:
-    """Estimate the share of a class in the pool, with an interval.
+    """Estimate the share of a class in the pool, or the mean of a number, with an interval.
 
     It rests on the test answers, which are uniform draws, and is sharpened by the model's predictions.
     """
     from askwise.errors import InputError
     from askwise.runs.columns import columns_of
 
-    if width is not None and not 0 < width < 1:
-        raise InputError(f"--width is the length of an interval of shares, between 0 and 1, not {width:g}")
+    if width is not None and (width <= 0 or (mean is None and width >= 1)):
+        limits = "above 0" if mean is not None else "of shares, between 0 and 1"
+        raise InputError(f"--width is the length of an interval {limits}, not {width:g}")
     with _opened(name, data, oracle) as (ours, plan, known, answers, _):
+        wanted = _wanted(plan, class_, mean)
         waiting = 0
         if more is not None:
             asked = ours.ask_tests(more)
@@ -97,11 +105,12 @@ def estimate(
             columns = [one.strip() for one in by.split(",")]
             cells = columns_of(plan, known.pool, columns)
             parts = {one: ", ".join(values) for one, values in cells.items()}
-        found = ours.estimate(class_, parts=parts, width=width)
+        found = ours.estimate(wanted, parts=parts, width=width)
     if json:
-        print_json({"class": class_, "shares": [one.as_json() for one in found], "waits_for": waiting})
+        what = ("class", "shares") if mean is None else ("number", "means")
+        print_json({what[0]: wanted, what[1]: [one.as_json() for one in found], "waits_for": waiting})
         return
-    typer.echo(f"share of {class_}, 95 % interval:")
+    typer.echo(f"{'share' if mean is None else 'mean'} of {wanted}, 95 % interval:")
     for one in found:
         if one.estimate is None:
             typer.echo(f"  {one.part}: not known: {one.why}")
@@ -109,14 +118,32 @@ def estimate(
         e = one.estimate
         rest = f"; {one.skipped} skipped" if one.skipped else ""
         need = "" if one.more is None else f"; {one.more:,} more answers for a width of {width:g}"
-        typer.echo(
-            f"  {one.part}: {100 * e.value:.1f} % ({100 * e.low:.1f} to {100 * e.high:.1f}), "
-            f"{e.answers} answers{rest}{need}"
+        shown = (
+            f"{100 * e.value:.1f} % ({100 * e.low:.1f} to {100 * e.high:.1f})"
+            if mean is None
+            else f"{e.value:.4g} ({e.low:.4g} to {e.high:.4g})"
         )
+        typer.echo(f"  {one.part}: {shown}, {e.answers} answers{rest}{need}")
+    if mean is not None:
+        typer.echo("A t interval: right for many answers; a mean of items that could be told.")
     if len(found) > 1:
         typer.echo("Each interval holds by itself, not all of them together.")
     if waiting:
         typer.echo(f"{waiting} questions wait for answers: askwise run {name} --oracle labels.csv")
+
+
+def _wanted(plan: "Plan", class_: str | None, mean: str | None) -> str:
+    """The class or the number that is meant; an error where it does not go with the task."""
+    from askwise.errors import InputError
+
+    numbers = plan.kind == "regression"
+    named, other = (mean, class_) if numbers else (class_, mean)
+    if named is None or other is not None:
+        option = "--mean" if numbers else "--class"
+        raise InputError(
+            f"labels of {plan.kind} are estimated with {option}, one of: {', '.join(plan.names)}"
+        )
+    return named
 
 
 def suspects(

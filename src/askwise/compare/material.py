@@ -1,50 +1,93 @@
-"""The images of a protocol and a network of their size."""
+"""The items of a protocol, as they are learned from, and a network of their size."""
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from jaxtyping import Float, Int64
+import torch
+from jaxtyping import Float
 from torch import Tensor, nn
 
-from askwise import nets
+from askwise import encoders
 from askwise.compare.ood import ood_items
-from askwise.compare.protocol import Protocol
-from askwise.data import load
+from askwise.compare.protocol import DATA, Protocol
+from askwise.data import NAMES, Dataset, load
+from askwise.encoders import Encoder
 from askwise.errors import InputError
 from askwise.loop.plan import make
+from askwise.pool import arrays, features
 from askwise.runs.build import network as sized_network
+from askwise.runs.material import in_deviations, tokens
+from askwise.seeding import hashes
+
+LEARNED, TESTED = 4000, 1500
+"""Texts that are encoded: the first by a hash of their ids, the same for every seed."""
 
 
 @dataclass(frozen=True)
 class Material:
-    """Images to learn from, to test on, and those of other data."""
+    """Items to learn from and to test on with their labels, items of other data, and what labels name."""
 
-    train: tuple[Float[Tensor, "N C H W"], Int64[Tensor, " N"]]
-    test: tuple[Float[Tensor, "M C H W"], Int64[Tensor, " M"]]
-    ood: Float[Tensor, "O C H W"]
+    train: tuple[Float[Tensor, "N ..."], Tensor]
+    test: tuple[Float[Tensor, "M ..."], Tensor]
+    ood: Float[Tensor, "O ..."]
     classes: tuple[str, ...]
 
 
-def material(protocol: Protocol, *, data_dir: str | Path | None = None) -> Material:
-    """The images of a protocol."""
-    data = load(protocol.data, data_dir=data_dir)
-    train_x, test_x = data.train_x, data.test_x
-    if not isinstance(train_x, Tensor) or not isinstance(test_x, Tensor):
-        raise InputError(f"{protocol.data} holds no images to compare on")
-    if protocol.labels > len(train_x):
-        raise InputError(
-            f"{protocol.data} has {len(train_x):,} labels to learn from, not {protocol.labels:,}; "
-            f"ask for at most so many"
-        )
-    ood = ood_items(protocol.ood, test_x, data_dir=data_dir)
-    return Material((train_x, data.train_y), (test_x, data.test_y), ood, data.classes)
+def material(
+    protocol: Protocol, *, data_dir: str | Path | None = None, cache: Path | None = None
+) -> Material:
+    """The items of a protocol; the features of texts are kept in the folder `cache`, if there is one."""
+    usual = DATA[protocol.data]
+    data = load(protocol.data, data_dir=data_dir, **usual.options)
+    encoder = None if usual.encoder is None else encoders.load(usual.encoder)
+    if encoder is not None:
+        return _encoded(protocol, data, encoder, data_dir=data_dir, cache=cache)
+    train, test = torch.as_tensor(data.train_x), torch.as_tensor(data.test_x)
+    if train.ndim == 2:
+        train, test = in_deviations(train, train), in_deviations(test, train)
+    _enough(protocol, len(train))
+    ood = ood_items(protocol.ood, test, data_dir=data_dir)
+    return Material((train, data.train_y), (test, data.test_y), ood, data.classes)
 
 
 def network(protocol: Protocol, items: Material) -> nn.Module:
-    """The protocol's network, as large as the images and classes need it."""
-    plan = make({"classes": items.classes, "network": protocol.network})
-    sized = sized_network(plan, items.train[0][0])
-    if not protocol.network_options:
-        return sized
-    recipe: nets.Recipe = vars(sized)["recipe"]
-    return nets.build(recipe["name"], **{**recipe["options"], **protocol.network_options})
+    """The protocol's network, as large as its items and labels need it."""
+    task = protocol.task
+    word = {"multilabel": "tags", "regression": "numbers"}.get(task.name, "classes")
+    values: dict[str, Any] = {"task": task, "network": protocol.network}
+    if items.classes:
+        values[word] = items.classes
+    plan = make({**values, "network_options": dict(protocol.network_options)})
+    return sized_network(plan, items.train[0][0])
+
+
+def _enough(protocol: Protocol, count: int) -> None:
+    if protocol.labels > count:
+        raise InputError(
+            f"{protocol.data} has {count:,} labels to learn from, not {protocol.labels:,}; "
+            f"ask for at most so many"
+        )
+
+
+def _encoded(
+    protocol: Protocol, data: Dataset, encoder: Encoder, *, data_dir: str | Path | None, cache: Path | None
+) -> Material:
+    """Some of the texts as a frozen encoder sees them."""
+
+    def part(one: Dataset, kind: str, most: int) -> tuple[Tensor, Tensor]:
+        texts, ids = getattr(one, f"{kind}_x"), getattr(one, f"{kind}_ids")
+        if not isinstance(texts, list):
+            raise InputError(f"items of {one.name} are no texts, and those of {data.name} are; choose others")
+        chosen = hashes(0, ids).argsort(stable=True)[:most]
+        read = tokens(encoder, [texts[at] for at in chosen.tolist()])
+        pool = arrays(read, ids=[ids[at] for at in chosen.tolist()])
+        return features(pool, encoder.module, cache=cache)[0 : len(pool)], getattr(one, f"{kind}_y")[chosen]
+
+    _enough(protocol, min(LEARNED, len(data.train_ids)))
+    train, test = part(data, "train", LEARNED), part(data, "test", TESTED)
+    if protocol.ood in NAMES:
+        ood = part(load(protocol.ood, data_dir=data_dir), "test", TESTED)[0]
+    else:
+        ood = ood_items(protocol.ood, test[0], data_dir=data_dir)
+    return Material(train, test, ood, data.classes)

@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
-from askwise.compare.ood import PHOTOS
+from askwise.compare.measures import Column, about, columns, far_behind, lead
+from askwise.compare.ood import PHOTOS, SHUFFLED
 from askwise.compare.protocol import Protocol
 from askwise.compare.runs import Found
 from askwise.report.number import Number
@@ -16,57 +17,36 @@ from askwise.runs.journal import commit
 
 BASELINE = "point"
 _SHARED = ("auroc_total", "auroc_epistemic")  # one panel
-NEAR = 0.02  # of accuracy: a posterior whose defaults fall further behind the baseline is named
-
-
-@dataclass(frozen=True)
-class Column:
-    """A measure: its key, its title in two lines, how it is written, and whether high is good."""
-
-    key: str
-    title: str
-    under: str = ""
-    write: str = "{:.3f}"
-    factor: float = 1.0
-    high: bool = False
-    log: bool = False
-
-
-COLUMNS = (
-    Column("kl_weight", "kl_weight", write="{:g}"),
-    Column("accuracy", "acc.", "%", write="{:.2f}", factor=100.0, high=True),
-    Column("nll", "NLL"),
-    Column("brier", "Brier"),
-    Column("ece", "ECE"),
-    Column("elbo", "ELBO", "a label", high=True),
-    Column("auroc_total", "AUROC", "total", high=True),
-    Column("auroc_epistemic", "AUROC", "epist.", high=True),
-    Column("training_cpu_s", "train", "CPU s", write="{:.1f}", log=True),
-    Column("prediction_cpu_s", "pred.", "CPU s", write="{:.2f}", log=True),
-    Column("parameters", "params", "k", write="{:,.1f}", factor=1e-3, log=True),
-)
+NEAR = 0.02  # of accuracy, or of an error: a posterior that falls further behind the baseline is named
 
 
 def outcome(protocol: Protocol, found: Found, *, command: str) -> dict[str, Any]:
     """Everything about a comparison, as JSON holds it; the summary has posteriors and measures by name."""
+    task = protocol.task.name
     return {
         "command": command,
         "commit": commit(),
+        "task": task,
         "protocol": asdict(protocol),
         "seeds": sorted({row["seed"] for row in found.rows}),
-        "summary": _summary(found.rows),
+        "summary": _summary(task, found.rows),
         "refused": found.refused,
-        "behind": behind(found.rows),
+        "behind": behind(task, found.rows),
         "rows": found.rows,
     }
 
 
-def behind(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """By how many points of accuracy posteriors are below the baseline, of those more than two below."""
-    mean = {name: fmean(values) for name, values in _values(rows, "accuracy").items()}
+def behind(task: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """By how many points posteriors are below the baseline, or by how many percent their error is above.
+
+    Only those that are more than two behind, in the task's first measure.
+    """
+    first = lead(task)
+    mean = {name: fmean(values) for name, values in _values(rows, first.key).items()}
     if BASELINE not in mean:
         return {}
-    gaps = {name: mean[BASELINE] - value for name, value in mean.items()}
+    best = mean[BASELINE]
+    gaps = {name: best - value if first.high else value / best - 1 for name, value in mean.items()}
     return {name: 100 * gap for name, gap in gaps.items() if gap > NEAR}
 
 
@@ -76,13 +56,13 @@ def cells(told: Mapping[str, Any], name: str) -> list[tuple[str, str]]:
     The deviation is empty where there is one seed, or the seeds agree; a posterior without kl_weight
     or ELBO has a dash.
     """
-    return [_cell(column, told["summary"][name][column.key]["values"]) for column in COLUMNS]
+    return [_cell(column, told["summary"][name][column.key]["values"]) for column in columns(told["task"])]
 
 
 def table(told: Mapping[str, Any], *, title: str, picture: str) -> str:
     """The outcome as Markdown."""
     protocol, seeds = told["protocol"], told["seeds"]
-    head = ["posterior", *(f"{column.title} {column.under}".strip() for column in COLUMNS)]
+    head = ["posterior", *(f"{column.title} {column.under}".strip() for column in columns(told["task"]))]
     body = {
         name: [f"{mean} {spread}".strip() for mean, spread in cells(told, name)] for name in told["summary"]
     }
@@ -90,11 +70,11 @@ def table(told: Mapping[str, Any], *, title: str, picture: str) -> str:
         f"# {title}",
         "",
         f"{_defaults(protocol)} Mean over the seeds, ± standard deviation. kl_weight: the temperature of "
-        "the KL from the prior, 1 is Bayes' rule. NLL in nats; Brier: squares summed over the classes; ECE "
-        "with 15 bins; ELBO: of the labels learned from, in nats a label, at a kl_weight of 1. AUROC: how "
-        f"well total and epistemic uncertainty tell {_ood(protocol)} from the test images. Training and "
-        f"prediction of all test images under {protocol['draws']} draws in CPU seconds; params are all "
-        "numbers that the trained model keeps, in thousands.",
+        f"the KL from the prior, 1 is Bayes' rule. {about(told['task'])}; ELBO: of the labels learned from, "
+        "in nats a label, at a kl_weight of 1. AUROC: how well total and epistemic uncertainty tell "
+        f"{_ood(protocol)} from the test items. Training and prediction of all test items under "
+        f"{protocol['draws']} draws in CPU seconds; params are all numbers that the trained model keeps, in "
+        "thousands.",
         "",
         f"| {' | '.join(head)} |",
         f"|{'---|' * len(head)}",
@@ -114,13 +94,14 @@ def table(told: Mapping[str, Any], *, title: str, picture: str) -> str:
 
 def notes(told: Mapping[str, Any]) -> list[str]:
     """Who falls behind the baseline, and who refused."""
+    words = far_behind(told["task"])
     if BASELINE not in told["summary"]:
         near = []
     elif told["behind"]:
         said = ", ".join(f"{name} ({gap:.1f})" for name, gap in told["behind"].items())
-        near = [f"More than two points of accuracy below {BASELINE}: {said}."]
+        near = [f"{words[0].upper()}{words[1:]} {BASELINE}: {said}."]
     else:
-        near = [f"No posterior is more than two points of accuracy below {BASELINE}."]
+        near = [f"No posterior is {words} {BASELINE}."]
     return [*near, *(f"{name} refused: {why}." for name, why in told["refused"].items())]
 
 
@@ -140,8 +121,8 @@ def write(told: Mapping[str, Any], folder: Path, *, stem: str) -> dict[str, Path
 
 def panels(told: Mapping[str, Any]) -> list[Panel]:
     """One panel for each measure that any posterior has; the two kinds of uncertainty share one."""
-    by_key = {column.key: column for column in COLUMNS}
-    measured = [column for column in COLUMNS if column.key not in ("kl_weight", *_SHARED)]
+    by_key = {column.key: column for column in columns(told["task"])}
+    measured = [column for column in by_key.values() if column.key not in ("kl_weight", *_SHARED)]
     drawn = {column.key: _panel(told, column) for column in measured}
     both = _panel(told, by_key["auroc_total"])
     drawn["auroc"] = Panel(
@@ -161,9 +142,9 @@ def _panel(told: Mapping[str, Any], column: Column) -> Panel:
     return Panel(f"{title} {'↑' if column.high else '↓'}", values, write=column.write, log=column.log)
 
 
-def _summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+def _summary(task: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
-    for column in COLUMNS:
+    for column in columns(task):
         for name, values in _values(rows, column.key).items():
             found.setdefault(name, {})[column.key] = _spread(values)
     return found
@@ -200,7 +181,8 @@ def _defaults(protocol: Mapping[str, Any]) -> str:
 
 def _ood(protocol: Mapping[str, Any]) -> str:
     name: str = protocol["ood"]
-    return "patches of two photographs" if name == PHOTOS else name
+    words = {PHOTOS: "patches of two photographs", SHUFFLED: "test items with every column mixed by itself"}
+    return words.get(name, name)
 
 
 def _commits(told: Mapping[str, Any]) -> list[str]:

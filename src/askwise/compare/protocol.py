@@ -8,18 +8,40 @@ from typing import Any
 
 from askwise.bayes.posteriors import POSTERIORS, Posterior, as_posterior
 from askwise.compare.ood import PHOTOS, ood_name
+from askwise.data.catalogue import task_of
+from askwise.data.uci_set import UCI
 from askwise.errors import InputError, above_zero, choose, positive
 from askwise.loop.plan import override
 from askwise.nets import NETWORKS
+from askwise.tasks import Task, named
 from askwise.train import Training
 
-DATA: Mapping[str, str] = {
-    "digits": "digits_cnn",
-    "mnist": "gal_cnn",
-    "fashion_mnist": "gal_cnn",
-    "cifar10": "gal_cnn",
+
+@dataclass(frozen=True)
+class Usual:
+    """How a data set is compared on unless asked otherwise."""
+
+    network: str
+    """With dropout, so that every posterior can use it; written as `make` takes it."""
+    labels: int = 1000
+    encoder: str | None = None
+    """What turns texts into the features that are learned from."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """How the data set is read."""
+
+
+_TEXTS = Usual("mlp,hidden=[128],dropout=0.1", encoder="minilm")
+DATA: Mapping[str, Usual] = {
+    "digits": Usual("digits_cnn"),
+    "mnist": Usual("gal_cnn"),
+    "fashion_mnist": Usual("gal_cnn"),
+    "cifar10": Usual("gal_cnn"),
+    "goemotions": _TEXTS,
+    "xed": _TEXTS,
+    **dict.fromkeys(UCI, Usual("mlp,hidden=[50],dropout=0.05", labels=200)),
+    "camvid": Usual("segnet_basic,width=16", labels=120, options={"shrink": 4}),
 }
-"""The data sets that can be compared on, and a network with dropout for each."""
+"""The data sets that can be compared on: classes, tags, numbers, pixels."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +69,11 @@ class Protocol:
             above_zero("kl_weight", self.kl_weight)
         self.training()
 
+    @property
+    def task(self) -> Task:
+        """What a label of the data is."""
+        return named(task_of(self.data))
+
     def posterior(self, name: str) -> Posterior:
         """The posterior of that name with its defaults, and the protocol's kl_weight if it has one."""
         own = POSTERIORS[name]()
@@ -62,7 +89,7 @@ class Protocol:
 def make(
     data: str,
     *,
-    labels: int = 1000,
+    labels: int | None = None,
     network: str | None = None,
     epochs: int = 50,
     draws: int = 100,
@@ -70,17 +97,18 @@ def make(
     kl_weight: float | None = None,
     data_dir: str | Path | None = None,
 ) -> Protocol:
-    """The protocol on a data set; the network and the ood items are its usual ones unless named.
+    """The protocol on a data set; labels, network and ood items are its usual ones unless named.
 
     A network is written NAME or with options, e.g. `lenet5,dropout=0.25`.
     """
     usual = DATA[choose("data set to compare on", data, DATA)]
-    name, *settings = re.split(r",(?=\s*\w+\s*=)", network or usual)  # a list among them has commas too
+    written = network or usual.network
+    name, *settings = re.split(r",(?=\s*\w+\s*=)", written)  # a list among them has commas too
     if "," in name:
         raise InputError(f"options of a network are written NAME,option=value, not {network!r}")
     return Protocol(
         data=data,
-        labels=labels,
+        labels=usual.labels if labels is None else labels,
         network=name.strip(),
         network_options=override({}, settings),
         epochs=epochs,

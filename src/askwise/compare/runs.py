@@ -44,7 +44,7 @@ def run(
     keys = {job: _key(_plan(protocol, job)) for job in wanted}
     refused: dict[str, str] = {}
     if keys.values() - known.keys():
-        items = material(protocol, data_dir=data_dir)
+        items = material(protocol, data_dir=data_dir, cache=kept.parent / "features")
         warm_up(protocol, items)
     for job, key in keys.items():
         if key in known:

@@ -20,6 +20,7 @@ from askwise.seeding import derive, generator
 from askwise.tasks import Prediction
 from askwise.train import Training
 
+_BAND = 1.96  # deviations to either side: 95 % of a Gaussian
 _SHARP = 1e-5  # nats: uncertainty below it is rounding, and orders nothing
 
 
@@ -50,6 +51,7 @@ def trial(protocol: Protocol, job: Job, items: Material) -> dict[str, Any]:
         plain,
         (x[chosen], y[chosen]),
         posterior=protocol.posterior(job.posterior),
+        task=protocol.task,
         training=protocol.training(),
         start="scratch",
         seed=derive(job.seed, "compare", "fit"),
@@ -69,12 +71,13 @@ def trial(protocol: Protocol, job: Job, items: Material) -> dict[str, Any]:
     found = evaluate(fitted, items.test, draws=draws, seed=seed)
     return {
         "kl_weight": fitted.posterior.options().get("kl_weight"),
-        **{name: found[name] for name in ("accuracy", "nll", "brier", "ece")},
+        **{name: found[name] for name in dict.fromkeys((*fitted.task.measures, "nll"))},
+        **_inside(fitted, usual, items.test[1]),
         "elbo": _elbo(
             fitted, (x[chosen], y[chosen]), draws=protocol.draws, seed=derive(job.seed, "compare", "elbo")
         ),
-        "auroc_total": told_apart(usual.total, odd.total),
-        "auroc_epistemic": told_apart(usual.epistemic, odd.epistemic),
+        "auroc_total": told_apart(*_of_items(fitted, usual.total, odd.total)),
+        "auroc_epistemic": told_apart(*_of_items(fitted, usual.epistemic, odd.epistemic)),
         **_spent("training", began, learned),
         **_spent("prediction", ready, done),
         "parameters": _parameters(fitted),
@@ -84,7 +87,7 @@ def trial(protocol: Protocol, job: Job, items: Material) -> dict[str, Any]:
 def warm_up(protocol: Protocol, items: Material) -> None:
     """Load what torch loads late, so that the first trial is not charged for it; refuse what cannot train."""
     some = items.train[0][:8], items.train[1][:8]
-    fit(network(protocol, items), some, posterior="point", training=Training(epochs=1))
+    fit(network(protocol, items), some, posterior="point", task=protocol.task, training=Training(epochs=1))
 
 
 def told_apart(usual: Float[Tensor, " N"], odd: Float[Tensor, " M"]) -> float:
@@ -96,6 +99,21 @@ def told_apart(usual: Float[Tensor, " N"], odd: Float[Tensor, " M"]) -> float:
     return float(
         binary_auroc(uncertainty / uncertainty.max(), truth)
     )  # what is not in 0..1 it takes for logits
+
+
+def _of_items(fitted: Fitted, *uncertainty: Tensor) -> list[Float[Tensor, " N"]]:
+    """One number for each item: the mean over its tags, numbers or pixels, numbers in units of the labels."""
+    scale = fitted.task.options.get("scale")
+    unit = 1.0 if scale is None else torch.tensor(scale).square()
+    return [(one / unit).flatten(1).mean(dim=1) if one.ndim > 1 else one for one in uncertainty]
+
+
+def _inside(fitted: Fitted, found: Prediction, labels: Tensor) -> dict[str, float]:
+    """The share of numbers within the 95 % band of their prediction; nothing where labels are no numbers."""
+    if fitted.task.supplies != "moments":
+        return {}
+    away = (labels.view_as(found.mean) - found.mean.cpu()).abs()
+    return {"inside": float((away <= _BAND * found.total.cpu().sqrt()).double().mean())}
 
 
 def _elbo(fitted: Fitted, data: tuple[Tensor, Tensor], *, draws: int, seed: int) -> float | None:

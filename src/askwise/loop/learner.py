@@ -68,6 +68,7 @@ class Choices(TypedDict, total=False):
     region: float
     until: float | None
     stable: float | None
+    gain: float | None
     start: str
     training: Training | Mapping[str, Any]
     calibrate: bool | None
@@ -358,7 +359,7 @@ class Learner:
         width: int | float | None = None,
         alpha: int | float = 0.05,
     ) -> list[Share]:
-        """The share of a class in the pool with its interval, then in every part of it."""
+        """The share of a class, or the mean of a number, over the pool; then over every part of it."""
         return share_of(self._setting, label, parts=parts, width=width, alpha=alpha)
 
     def ask_tests(self, count: int) -> Questions:

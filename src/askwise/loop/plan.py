@@ -128,6 +128,13 @@ class Plan(_Record):
         lt=1,
         description="stop when less of the region than this changes its class, three trainings in a row",
     )
+    gain: float | None = Field(
+        None,
+        gt=0,
+        lt=1,
+        description="stop when the next 50 labels should gain less accuracy than this, by a forecast that "
+        "is often wrong",
+    )
     start: Literal["scratch", "given", "warm"] = Field(
         "scratch",
         description="each round starts from new weights, from the network as given, or from the last round's",
@@ -323,7 +330,7 @@ class Plan(_Record):
 
     @model_validator(mode="after")
     def _tested(self) -> "Plan":
-        for rule in ("until", "stable"):
+        for rule in ("until", "stable", "gain"):
             if getattr(self, rule) is not None and not self.testing:
                 raise InputError(f"{rule} in the plan needs test questions; add testing = 0.2")
             if getattr(self, rule) is not None and self.kind != "classification":

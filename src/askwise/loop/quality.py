@@ -124,6 +124,11 @@ def enough(plan: Plan, testing: Testing, rounds: Sequence[Round]) -> str:
                 f"predictions are stable: less than {100 * plan.stable:g} % of them changed in each of the "
                 f"last {_STEADY} trainings"
             )
+    if plan.gain is not None and (next_ := _forecast(rounds)) is not None and next_.gain < plan.gain:
+        return (
+            f"by a forecast the next {next_.ahead} labels should bring {100 * next_.gain:.1f} points, less "
+            f"than {100 * plan.gain:g}"
+        )
     if plan.until is not None and (found := marks(testing, rounds)) is not None:
         try:
             low = found.band(stopping=True).low

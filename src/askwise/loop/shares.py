@@ -1,6 +1,6 @@
-"""How many of the pool are of a class: from the test answers, sharpened by the model's predictions."""
+"""How many of the pool are of a class, and the mean of a number: from test answers and all predictions."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -13,12 +13,12 @@ from askwise.loop.measure import known_by
 from askwise.loop.models import latest
 from askwise.loop.setting import Setting
 from askwise.store.classes import position
-from askwise.store.labels import Label, Tags
+from askwise.store.labels import Label, Numbers, Tags
 
 
 @dataclass(frozen=True)
 class Share:
-    """The share of one class in the pool or in a part of it, or why it is not known there."""
+    """The share of a class, or the mean of a number, in the pool or a part of it; or why it is not known."""
 
     part: str
     estimate: Estimate | None
@@ -42,7 +42,8 @@ def share_of(
 ) -> list[Share]:
     """The share of a class over the pool, then over every part of it (`parts` names that of each item).
 
-    Every interval is valid by itself, for any number of answers; with groups it is a t interval, for many.
+    Where labels are numbers it is the mean of the number of that name. Every interval is valid by itself,
+    for any number of answers; with groups, and of means, it is a t interval, for many.
     """
     setting.refresh()
     testing = setting.testing()
@@ -55,20 +56,26 @@ def share_of(
         raise InputError(
             "there is no model yet, so there is nothing to estimate with; answer questions first"
         )
-    if setting.plan.kind not in ("classification", "multilabel"):
-        raise InputError(f"a share is of a class or a tag, and the task is {setting.plan.kind}")
-    place = position(label, setting.plan.names, what="the class to estimate")
+    kind = setting.plan.kind
+    if kind == "segmentation":
+        raise InputError("an estimate is of a class, a tag or a number, and the task is segmentation")
+    numbers = kind == "regression"
+    what = {"regression": "the number", "multilabel": "the tag"}.get(kind, "the class")
+    place = position(label, setting.plan.names, what=f"{what} to estimate")
     ids, means = known_by(setting, fitted, number, testing.order())
-    column = means[:, place] if means.ndim == 2 else means[:, place, 1]
-    chance = dict(zip(ids, column.double().clamp(0, 1).tolist(), strict=True))
-    said = {one.id: _is(one.label, place) for one in testing.tested() if one.id in chance}
+    column = (means[:, place] if means.ndim == 2 else means[:, place, 1]).double()
+    column = column if numbers else column.clamp(0, 1)
+    predicted = dict(zip(ids, column.tolist(), strict=True))
+    value: Callable[[Label | None, int], bool | float | None] = _number if numbers else _is
+    said = {one.id: value(one.label, place) for one in testing.tested() if one.id in predicted}
     groups = {name: testing.group_of(name) for name in ids} if testing.groups else None
-    found = [_share("all", said, chance, groups, alpha)]
+    estimate = _mean if numbers else _share
+    found = [estimate("all", said, predicted, groups, alpha)]
     for part in sorted({parts[name] for name in ids if name in parts}) if parts else ():
         mine = {name for name in ids if parts is not None and parts.get(name) == part}
-        inside = {name: value for name, value in said.items() if name in mine}
-        of_part = {name: value for name, value in chance.items() if name in mine}
-        found.append(_share(part, inside, of_part, groups, alpha))
+        inside = {name: one for name, one in said.items() if name in mine}
+        of_part = {name: value for name, value in predicted.items() if name in mine}
+        found.append(estimate(part, inside, of_part, groups, alpha))
     if width is None:
         return found
     return [replace(one, more=one.estimate.more(width) if one.estimate else None) for one in found]
@@ -81,9 +88,38 @@ def _is(label: Label | None, place: int) -> bool | None:
     return None if label is None else label == place
 
 
+def _number(label: Label | None, place: int) -> float | None:
+    """The number that a label gives; None where nobody knows."""
+    return label.values[place] if isinstance(label, Numbers) else None
+
+
+def _mean(
+    part: str,
+    said: Mapping[str, bool | float | None],
+    predicted: Mapping[str, float],
+    groups: Mapping[str, str] | None,
+    alpha: int | float,
+) -> Share:
+    """The estimate; a skipped item could be any number, so the mean is that of the items with a number."""
+    known = {name: value for name, value in said.items() if value is not None}
+    skipped = len(said) - len(known)
+    try:
+        found = mean(
+            torch.tensor(list(known.values()), dtype=torch.float64),
+            torch.tensor([predicted[name] for name in known], dtype=torch.float64),
+            torch.tensor(list(predicted.values()), dtype=torch.float64),
+            alpha=alpha,
+            groups=None if groups is None else [groups[name] for name in known],
+            pool_groups=None if groups is None else [groups[name] for name in predicted],
+        )
+    except InputError as error:
+        return Share(part, None, skipped, str(error))
+    return Share(part, found, skipped)
+
+
 def _share(
     part: str,
-    said: Mapping[str, bool | None],
+    said: Mapping[str, bool | float | None],
     chance: Mapping[str, float],
     groups: Mapping[str, str] | None,
     alpha: int | float,

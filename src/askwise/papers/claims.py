@@ -7,6 +7,7 @@ from askwise.math.paired import Difference, difference, holm, verdict
 from askwise.papers.record import Claim, Pair, Results
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "not decided by these runs"
+NONE = "no runs yet"
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,8 @@ def decide(claims: Sequence[Claim], results: Results) -> list[Decided]:
             told = "undecided" if one is None else verdict(one, adjusted[number, place])
             states.append(told)
             reasons.append(_reason(pair, one, adjusted.get((number, place)), results))
-        decided.append(Decided(claim, _verdict(claim, states), reasons))
+        seen = any(_shared(pair, results) for pair in claim.pairs)
+        decided.append(Decided(claim, _verdict(claim, states) if seen else NONE, reasons))
     return decided
 
 
@@ -52,11 +54,16 @@ def _verdict(claim: Claim, states: Sequence[str]) -> str:
 
 
 def _difference(pair: Pair, results: Results) -> Difference | None:
-    ours, baseline = _values(pair.ours, pair, results), _baseline(pair, results)
-    shared = [seed for seed in ours if seed in baseline]
+    shared = _shared(pair, results)
     if len(shared) < 2:
         return None
-    return difference([ours[seed] for seed in shared], [baseline[seed] for seed in shared])
+    return difference([ours for ours, _ in shared], [baseline for _, baseline in shared])
+
+
+def _shared(pair: Pair, results: Results) -> list[tuple[int | float, int | float]]:
+    """Ours and the baseline's, for each seed that both have."""
+    ours, baseline = _values(pair.ours, pair, results), _baseline(pair, results)
+    return [(value, baseline[seed]) for seed, value in ours.items() if seed in baseline]
 
 
 def _values(entry: str, pair: Pair, results: Results) -> dict[int, int | float]:
@@ -73,10 +80,8 @@ def _baseline(pair: Pair, results: Results) -> Mapping[int, int | float]:
 
 def _reason(pair: Pair, one: Difference | None, p: float | None, results: Results) -> str:
     if one is None or p is None:
-        ours, baseline = _values(pair.ours, pair, results), _baseline(pair, results)
-        shared = [seed for seed in ours if seed in baseline]
-        told = [f"{ours[seed] - baseline[seed]:+.4g}" for seed in shared]
-        return f"{pair.words}: {f'{told[0]} (one seed, no interval)' if told else 'no runs yet'}"
+        told = [f"{ours - baseline:+.4g}" for ours, baseline in _shared(pair, results)]
+        return f"{pair.words}: {f'{told[0]} (one seed, no interval)' if told else NONE}"
     size = "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
     return (
         f"{pair.words}: {one.mean:+.4g} ({one.low:+.4g} to {one.high:+.4g}, "

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from askwise.papers.claims import OPEN, Decided
+from askwise.papers.claims import NONE, OPEN, Decided
 from askwise.papers.outcome import Outcome, outcome
 from askwise.papers.record import Paper
 from askwise.papers.work import rows, runs_file
@@ -64,7 +64,7 @@ def _claims(paper: Paper, told: Outcome) -> list[str]:
     lines = ["| table | claim | in full | quick protocol |", "|---|---|---|---|"]
     for claim in paper.claims(False):
         cells = [
-            verdicts[quick].get(claim.sentence, OPEN) if quick in verdicts else "no runs yet"
+            verdicts[quick].get(claim.sentence, OPEN) if quick in verdicts else NONE
             for quick in (False, True)
         ]
         lines.append(f"| {claim.table} | {claim.sentence} | {' | '.join(cells)} |")

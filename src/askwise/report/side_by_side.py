@@ -82,8 +82,8 @@ def _draw(axes: Axes, panel: Panel, methods: Sequence[str], baseline: str) -> No
     axes.tick_params(axis="x", labelsize=8)
     axes.grid(axis="x", alpha=0.25)
     axes.spines[["top", "right", "left"]].set_visible(False)
-    if panel.log:
-        _log_scale(axes)
+    if panel.log and all(value > 0 for values in panel.values.values() for value in values):
+        _log_scale(axes)  # what took less than a tick of the clock is 0
 
 
 def _line(axes: Axes, row: int, values: Sequence[Number], colour: str, *, filled: bool) -> None:

@@ -159,10 +159,10 @@ def _known(data: Dataset, encoder: Encoder | None) -> Material:
 
     def numbers(items: Tensor | list[str]) -> Tensor:
         if isinstance(items, Tensor) and data.task == "regression" and items.ndim == 2:
-            return _in_deviations(items, torch.as_tensor(data.train_x))
+            return in_deviations(items, torch.as_tensor(data.train_x))
         if isinstance(items, Tensor) or encoder is None:
             return torch.as_tensor(items)
-        return _tokens(encoder, items, width)
+        return tokens(encoder, items, width=width)
 
     texts = [text for part in (data.train_x, data.test_x) if isinstance(part, list) for text in part]
     width = _longest(encoder, texts) if encoder is not None and texts else None
@@ -171,9 +171,13 @@ def _known(data: Dataset, encoder: Encoder | None) -> Material:
     return Material(pool, labels, (numbers(data.test_x), told(data.test_y)), encoder)
 
 
-def _tokens(encoder: Encoder, texts: Sequence[str], width: int | None) -> Tensor:
-    """The tokens of all texts [N, width], a few at a time: before they are cut, rows are very long."""
+def tokens(encoder: Encoder, texts: Sequence[str], *, width: int | None = None) -> Tensor:
+    """The tokens of all texts [N, width], as many as the longest has unless said otherwise.
+
+    A few texts at a time: before they are cut, rows are very long.
+    """
     encode = encoder.reading["encode"]
+    width = _longest(encoder, texts) if width is None else width
     return torch.cat([encode(texts[at : at + _TEXTS])[:, :width] for at in range(0, len(texts), _TEXTS)])
 
 
@@ -187,7 +191,7 @@ def _longest(encoder: Encoder, texts: Sequence[str]) -> int | None:
     return max(1, *(int((part != padding).sum(dim=1).max()) for part in parts))
 
 
-def _in_deviations(rows: Tensor, pool: Tensor) -> Tensor:
+def in_deviations(rows: Tensor, pool: Tensor) -> Tensor:
     """The columns of a table of numbers in deviations from the pool's mean: their units differ widely."""
     spread = pool.std(dim=0, correction=0)
     return (rows - pool.mean(dim=0)) / torch.where(spread > 0, spread, 1.0)
