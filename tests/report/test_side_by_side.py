@@ -61,3 +61,9 @@ def test_it_is_saved_in_the_form_of_its_ending(tmp_path) -> None:
         assert picture.size[0] > 1000
     with pytest.raises(InputError, match=r"a figure ends in"):
         save_side_by_side(PANELS, tmp_path / "all.jpg")
+
+
+@pytest.mark.parametrize("value", [0.0, 0.01, 0.43, 1.0])
+def test_one_value_on_a_logarithmic_axis_is_drawn_whatever_it_is(value) -> None:
+    """One tick of the clock is a power of ten, and less than one is 0."""
+    side_by_side([Panel("seconds", {"point": [value]}, log=True)]).canvas.draw()

@@ -82,8 +82,9 @@ def _draw(axes: Axes, panel: Panel, methods: Sequence[str], baseline: str) -> No
     axes.tick_params(axis="x", labelsize=8)
     axes.grid(axis="x", alpha=0.25)
     axes.spines[["top", "right", "left"]].set_visible(False)
-    if panel.log and all(value > 0 for values in panel.values.values() for value in values):
-        _log_scale(axes)  # what took less than a tick of the clock is 0
+    every = [value for values in panel.values.values() for value in values]
+    if panel.log and every and min(every) > 0:  # what took less than a tick of the clock is 0
+        _log_scale(axes, min(every), max(every))
 
 
 def _line(axes: Axes, row: int, values: Sequence[Number], colour: str, *, filled: bool) -> None:
@@ -94,8 +95,10 @@ def _line(axes: Axes, row: int, values: Sequence[Number], colour: str, *, filled
     axes.plot([fmean(values)], [row], "o", color=colour, markerfacecolor=face, markersize=5.5)
 
 
-def _log_scale(axes: Axes) -> None:
+def _log_scale(axes: Axes, lowest: Number, highest: Number) -> None:
     """Ticks at 1, 2, 5 of every power of ten where those are few, and numbers written out."""
+    if lowest == highest:  # a power of ten would be an axis without length
+        axes.set_xlim(lowest / 2, highest * 2)
     axes.set_xscale("log")
     low, high = axes.get_xlim()
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < _WIDE * low else (1,)))
