@@ -73,7 +73,7 @@ PROOFS = {
     "requests": (
         "requests that the OpenAPI allows and forbids: no 5xx, every reply as described",
         ["tests/web/test_openapi.py"],
-        "a reply that is not described",
+        "a route that fails",
     ),
     "markup": (
         "hostile text in every place that the page shows, in a real browser without its policy: none runs",
@@ -216,6 +216,13 @@ def speed(items: int, answers: int) -> dict[str, object]:
         reader = timed("a reader opened", lambda: SqlStore(Path(folder) / "run.db", access="read"))
         timed("status", lambda: status(reader))
         timed("every id listed", lambda: sum(1 for _ in reader.ids()))
+        reader.close()
+        store = SqlStore(path)
+        tested = make({"classes": 10, "testing": 0.2, "region": 0.3})
+        store.append([Planned(plan=tested.model_dump(mode="json"))])
+        store.close()
+        reader = SqlStore(path, access="read")
+        timed("status where questions test the model: pool and history are read", lambda: status(reader))
         reader.close()
         found["megabytes"] = (Path(folder) / "run.db").stat().st_size / 2**20
     return found

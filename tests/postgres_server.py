@@ -64,7 +64,7 @@ class Server:
         deadline = time.monotonic() + 60
         while True:
             try:
-                psycopg.connect(self._bare(), connect_timeout=5).close()
+                psycopg.connect(self._bare(), connect_timeout=30).close()
                 return
             except psycopg.OperationalError:
                 if self._process.poll() is not None or time.monotonic() > deadline:

@@ -25,7 +25,7 @@ def test_a_prediction_that_began_before_does_not_put_its_own_stream_in_place():
     def predict():
         with torch_alone(), torch.random.fork_rng():
             holds.set()
-            ends.wait(30)
+            ends.wait(120)
 
     def learn():
         with torch_stream(7), torch_alone():
@@ -33,7 +33,7 @@ def test_a_prediction_that_began_before_does_not_put_its_own_stream_in_place():
 
     predicting = threading.Thread(target=predict)
     predicting.start()
-    holds.wait(30)
+    holds.wait(120)
     learning = threading.Thread(target=learn)
     learning.start()
     learning.join(0.2)  # it cannot begin: without the lock it would have seeded by now, and lost its seed

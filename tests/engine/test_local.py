@@ -91,8 +91,8 @@ def test_no_worker_outlives_a_caller_that_is_killed(number):
         workers = descendants(driver.pid)
         assert len(workers) == 2
         driver.send_signal(number)
-        assert driver.wait(20) != 0
-        assert gone(workers, seconds=10)
+        assert driver.wait(120) != 0
+        assert gone(workers)
     finally:
         driver.kill()
         driver.stdout.close()
@@ -123,8 +123,8 @@ def test_workers_in_the_middle_of_long_work_end_with_their_caller(number):
         workers = descendants(driver.pid)
         assert len(workers) == 4
         driver.send_signal(number)
-        assert driver.wait(20) != 0
-        assert gone(workers, seconds=10)
+        assert driver.wait(120) != 0
+        assert gone(workers)
     finally:
         driver.kill()
         driver.stdout.close()

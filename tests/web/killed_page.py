@@ -20,7 +20,7 @@ from askwise.store import open_store
 from askwise.store.facts import Answer
 
 _COMMAND = "from askwise.cli import main; main()"
-_PATIENCE = 120.0  # seconds after which something hangs
+_PATIENCE = 300.0  # seconds after which something hangs
 
 
 class Server:
@@ -53,7 +53,7 @@ class Server:
             data=None if body is None else json.dumps(body).encode(),
             headers={"authorization": f"Bearer {self.token}", "content-type": "application/json"},
         )
-        with urllib.request.urlopen(request, timeout=30) as reply:  # noqa: S310
+        with urllib.request.urlopen(request, timeout=120) as reply:  # noqa: S310
             return json.load(reply)
 
     def beside(self, module: str) -> set[int]:
@@ -74,7 +74,7 @@ class Server:
         """End it as Ctrl+C does."""
         self.process.send_signal(signal.SIGINT)
         try:
-            self.process.wait(30)
+            self.process.wait(120)
         finally:
             self.process.kill()
             self._ended()

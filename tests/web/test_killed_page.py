@@ -83,6 +83,7 @@ def test_two_hundred_kills_lose_nothing_and_double_nothing(tmp_path, block, reco
     server = Preloaded(project.folder)
     person = Person(server, seed=block)
     try:
+        person.until(lambda: server.beside("encoder"))
         while kills.total() < 20:
             wanted = person.presses + rng.randint(0, 4)
             person.until(lambda wanted=wanted: person.presses >= wanted)

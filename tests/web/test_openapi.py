@@ -79,6 +79,12 @@ def test_every_operation_answers_as_its_openapi_says(page):
     assert sum(sent.values()) > 60
 
 
+def test_control_a_fault_of_ours_is_found(page, monkeypatch):
+    monkeypatch.setattr(type(page.desk), "history", lambda *_, **__: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        asked(page, examples=2)
+
+
 @pytest.mark.slow
 def test_twenty_thousand_requests_and_no_fault_of_ours(project, record_property):
     page = Page(project)

@@ -1,12 +1,17 @@
 """The process that turns items into features, in an order that makes every beginning a fair sample."""
 
+import os
 from pathlib import Path
 
 from askwise.web.child import Line, main
 
+_LATER = 10  # what the kernel calls niceness: answers and the next questions come before encoding
+
 
 def encode(folder: Path, line: Line) -> None:
-    """Compute the features that are missing, and stay until the server ends."""
+    """Compute the features that are missing, and stay until the server ends; whoever asks comes first."""
+    if hasattr(os, "nice"):
+        os.nice(_LATER)
     # not before: this takes seconds, in which the server may end
     from askwise.loop.featured import feature_pool, head_of
     from askwise.pool import encode_ahead
