@@ -14,6 +14,7 @@ from askwise.cli import (
     encode,
     encoders,
     export,
+    find,
     label,
     mend,
     new,
@@ -49,6 +50,7 @@ app.command()(mend.correct)
 app.command()(trust.certify)
 app.command()(trust.estimate)
 app.command()(trust.suspects)
+app.command()(find.find)
 app.command()(trust.finish)
 app.command()(compare.compare)
 app.command()(reproduce.reproduce)

@@ -37,7 +37,7 @@ def certify(
     """
     from askwise.export.certified import write_certified
 
-    with _opened(name, data, oracle) as (ours, plan, known, answers, home):
+    with opened(name, data, oracle) as (ours, plan, known, answers, home):
         found = ours.certify(error=error, confidence=confidence, checks=checks, oracle=answers)
         waiting = [vars(question) for question in found.waits_for]
         told = write_certified(home / "exports", found, plan, known.pool)
@@ -92,7 +92,7 @@ def estimate(
     if width is not None and (width <= 0 or (mean is None and width >= 1)):
         limits = "above 0" if mean is not None else "of shares, between 0 and 1"
         raise InputError(f"--width is the length of an interval {limits}, not {width:g}")
-    with _opened(name, data, oracle) as (ours, plan, known, answers, _):
+    with opened(name, data, oracle) as (ours, plan, known, answers, _):
         wanted = _wanted(plan, class_, mean)
         waiting = 0
         if more is not None:
@@ -153,7 +153,7 @@ def suspects(
     json: AsJson = False,
 ) -> None:
     """List labels that are probably wrong, the most doubtful first."""
-    with _opened(name, data, None) as (ours, _, _, _, _):
+    with opened(name, data, None) as (ours, _, _, _, _):
         found, people = ours.suspects(count=count), ours.annotators()
     rated = {} if people is None else dict(zip(people[0], people[1].accuracy.tolist(), strict=True))
     if json:
@@ -188,7 +188,7 @@ def finish(
 
     from askwise.loop.saying import as_json
 
-    with _opened(name, data, None) as (ours, plan, _, _, home):
+    with opened(name, data, None) as (ours, plan, _, _, home):
         model, answers, before = ours.finish()
         known = None if before is None else as_json(before, plan.classes)
         place = out or home / "exports" / "final"
@@ -205,7 +205,7 @@ def finish(
 
 
 @contextmanager
-def _opened(
+def opened(
     name: Path, data: Path | None, source: str | None
 ) -> "Iterator[tuple[Learner, Plan, Material, Oracle | None, Path]]":
     """The learner of a project, its plan, its items, who answers, and its folder."""

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import askwise
-from askwise.web import check, find, models
+from askwise.web import certify, check, find, models
 
 STATIC = Path(askwise.__file__).parent / "web" / "static"
 TOKEN = "token-of-the-test"  # noqa: S105
@@ -26,6 +26,8 @@ RECORDS: dict[str, Any] = {
     "/api/questions": models.Questions,
     "/api/answers": models.AnswersKept,
     "/api/history": models.History,
+    "/api/certificate": certify.Certificates,
+    "/api/certify": certify.AttemptShown,
     "/api/check": check.Check,
     "/api/guessed": find.FoundItems,
     "/api/lasso": find.FoundItems,
