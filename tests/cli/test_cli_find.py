@@ -11,7 +11,7 @@ from tiny_plan import write_plan
 @pytest.fixture
 def plan(tmp_path, askwise):
     path = write_plan(tmp_path)
-    code, _, err = askwise("run", path)
+    code, _, err = askwise("run", path, "--oracle", "simulated")
     assert code == 0, err
     return path
 

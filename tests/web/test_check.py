@@ -3,6 +3,7 @@
 import pytest
 from small_page import Page, rows_project
 
+from askwise.errors import BusyError, InputError
 from askwise.store import open_store
 from askwise.store.facts import Answer, ClassEdit
 from askwise.web.desk import opaque
@@ -147,3 +148,29 @@ def test_an_item_kept_for_testing_is_listed_only_if_it_was_skipped_and_its_new_a
         for number, one in enumerate(found):
             say(page, one, "label", "a", key=f"label-it-{number}")
         assert not tests & set(page.desk.ledger.refresh().labels)
+
+
+def test_a_request_is_sent_once_and_its_late_answer_is_there_when_it_is_asked_again(page):
+    live, sent = page.live, []
+
+    class Alive:
+        pid, stdin = 7, None
+
+        def poll(self):
+            return None
+
+    live.trainer._process, live._ready = Alive(), 7
+    live.trainer.send = sent.append
+    for _ in range(2):
+        with pytest.raises(BusyError, match="at work; try again"):
+            live.request("map", patience=0.01, count=3)
+    assert [one["number"] for one in sent] == [1]
+    live.tell("reply", number=1, found=[1, 2])
+    assert live.request("map", patience=0.01, count=3) == [1, 2]
+    with pytest.raises(BusyError):
+        live.request("map", patience=0.01, count=3)
+    live.tell("reply", number=2, error="there is no map")
+    with pytest.raises(InputError, match="there is no map"):
+        live.request("map", patience=0.01, count=3)
+    assert len(sent) == 2
+    live.trainer._process = None

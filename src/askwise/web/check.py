@@ -1,5 +1,6 @@
 """The routes of Check: what is worth a second look, with what was said of it; answers go the way of all."""
 
+from collections.abc import Callable
 from typing import Annotated, Literal
 
 from fastapi import FastAPI, Query, Request
@@ -16,9 +17,9 @@ CheckKind = Literal["suspects", "disagreements", "edited", "skipped", "unclear"]
 
 
 class Said(BaseModel):
-    """What one person said last; without a name where people do not see each other's."""
+    """What one person said last."""
 
-    annotator: str | None
+    annotator: str
     yours: bool
     verdict: Verdict
     value: str | float | list[str] | None
@@ -50,8 +51,8 @@ class Check(BaseModel):
     counts: dict[CheckKind, int | None]
 
 
-def add_check(app: FastAPI, desk: Desk, live: Live) -> None:
-    """Add the routes."""
+def add_check(app: FastAPI, desk: Desk, live: Live, *, sees_all: Callable[[str], bool]) -> None:
+    """Add the routes; `sees_all` says who may see what others have said."""
     queues = Queues(desk, live)
 
     @app.get("/api/check")
@@ -60,17 +61,22 @@ def add_check(app: FastAPI, desk: Desk, live: Live) -> None:
     ) -> Check:
         """Items to look at again; what somebody kept in this view does not come back."""
         viewer: str = request.state.annotator
+        who = None if sees_all(viewer) else viewer
         classes = desk.classes
-        items = [_shown(desk, queues, name, viewer, classes) for name in queues.of(kind)[:n]]
-        return Check(kind=kind, items=items, counts=queues.counts())  # type: ignore[arg-type]
+        items = []
+        for name in queues.of(kind, who=who)[:n]:
+            said = [one for one in queues.said(name) if who is None or one.annotator == who]
+            told = [_said(desk, one, viewer, classes) for one in said]
+            items.append(_shown(desk, queues, name, told))
+        return Check(kind=kind, items=items, counts=queues.counts(who=who))  # type: ignore[arg-type]
 
 
-def _shown(desk: Desk, queues: Queues, identity: str, viewer: str, classes: Edited) -> ToCheck:
+def _shown(desk: Desk, queues: Queues, identity: str, said: list[Said]) -> ToCheck:
     suspected = queues.suspected(identity)
     return ToCheck(
         item=opaque(identity),
         name=desk.name(identity),
-        said=[_said(desk, one, viewer, classes) for one in queues.said(identity)],
+        said=said,
         doubt=None
         if suspected is None
         else Doubt(name=suspected["likelier"], p=suspected["other"], given_p=suspected["p"]),

@@ -1,14 +1,15 @@
 """The routes of Find: more like this, of a class, by words, on a map; without items kept for testing."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from time import monotonic
 from typing import Annotated, Literal
 
-from fastapi import FastAPI, Query
+from fastapi import FastAPI, Query, Request
 from pydantic import BaseModel, Field, StringConstraints
 from starlette.exceptions import HTTPException
 
 from askwise.errors import InputError
+from askwise.store.labels import Label
 from askwise.web.desk import Desk, opaque
 from askwise.web.live import Live
 from askwise.web.models import Given, Opaque
@@ -65,60 +66,77 @@ class Lasso(Given):
     n: Annotated[int, Field(ge=1, le=MOST)] = 60
 
 
-def add_find(app: FastAPI, desk: Desk, live: Live) -> None:
-    """Add the routes."""
+def add_find(app: FastAPI, desk: Desk, live: Live, *, sees_all: Callable[[str], bool]) -> None:
+    """Add the routes; `sees_all` says who may see the labels that others have given."""
+
+    def labels(request: Request) -> dict[str, Label]:
+        who: str = request.state.annotator
+        known = desk.ledger.refresh().labels
+        if sees_all(who):
+            return known
+        own = {one.id for one in desk.answers() if one.annotator == who}
+        return {name: label for name, label in known.items() if name in own}
 
     @app.get("/api/similar/{item}")
-    def similar(item: Item, n: Count = 60) -> FoundItems:
+    def similar(request: Request, item: Item, n: Count = 60) -> FoundItems:
         """The items whose features are most like this one's."""
         try:
             identity = desk.find(item)
         except KeyError:
             raise HTTPException(404, "there is no such item") from None
         found = live.request("alike", items=[identity], count=n)
-        return _found(desk, found["ids"], found["scores"], looked_at=found["looked_at"])
+        return _found(desk, labels(request), found["ids"], found["scores"], looked_at=found["looked_at"])
 
     @app.get("/api/guessed")
     def guessed(
+        request: Request,
         class_: Annotated[str, Query(alias="class", min_length=1, max_length=200)],
         order: Literal["sure", "unsure"] = "sure",
         n: Count = 60,
     ) -> FoundItems:
         """Items without a label that the model would give a class, the surest or the least sure first."""
         found = live.request("of_class", name=class_, unsure=order == "unsure", count=n)
-        return _found(desk, found["ids"], found["scores"], looked_at=found["looked_at"])
+        return _found(desk, labels(request), found["ids"], found["scores"], looked_at=found["looked_at"])
 
     @app.get("/api/search")
-    def search(text: Annotated[str, Query(min_length=1, max_length=200)], n: Count = 60) -> FoundItems:
+    def search(
+        request: Request, text: Annotated[str, Query(min_length=1, max_length=200)], n: Count = 60
+    ) -> FoundItems:
         """Items with all these words in their text or name, in capitals or not."""
         words = text.casefold().split()
         if not words:
             raise InputError("type a word to look for")
         ids, looked = _search(desk, words, n)
-        return _found(desk, ids, None, looked_at=looked)
+        return _found(desk, labels(request), ids, None, looked_at=looked)
 
     @app.get("/api/map")
-    def pool_map() -> PoolMap:
+    def pool_map(request: Request) -> PoolMap:
         """The pool on its two principal axes."""
         found = live.request("map", count=DRAWN)
-        classes, labels = desk.classes, desk.ledger.refresh().labels
+        classes, known = desk.classes, labels(request)
         points = [
-            Point(item=opaque(name), x=x, y=y, label=_word(desk.shown_label(labels.get(name), classes)))
+            Point(item=opaque(name), x=x, y=y, label=_word(desk.shown_label(known.get(name), classes)))
             for name, (x, y) in zip(found["ids"], found["places"], strict=True)
         ]
         return PoolMap(points=points, of=found["of"])
 
     @app.post("/api/lasso")
-    def lasso(given: Lasso) -> FoundItems:
+    def lasso(request: Request, given: Lasso) -> FoundItems:
         """The items within a polygon on the map: of all items, not only of those that are drawn."""
         found = live.request("inside", corners=given.corners, count=given.n)
-        return _found(desk, found["ids"], None, of=found["of"], looked_at=found["of"])
+        return _found(desk, labels(request), found["ids"], None, of=found["of"], looked_at=found["of"])
 
 
 def _found(
-    desk: Desk, ids: list[str], fits: list[float] | None, *, looked_at: int, of: int | None = None
+    desk: Desk,
+    labels: Mapping[str, Label],
+    ids: list[str],
+    fits: list[float] | None,
+    *,
+    looked_at: int,
+    of: int | None = None,
 ) -> FoundItems:
-    classes, labels = desk.classes, desk.ledger.refresh().labels
+    classes = desk.classes
     scores: Iterable[float | None] = [None] * len(ids) if fits is None else fits
     return FoundItems(
         items=[

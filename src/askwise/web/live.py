@@ -1,5 +1,6 @@
 """The two processes beside the server, and the last word of each."""
 
+import json
 from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,8 @@ from askwise.web.models import Encoding
 _REMEMBERED = 2_000  # items whose guess is kept for a page that wants to know why
 _LISTED = 48
 _PATIENCE = 15.0  # seconds for the trainer to answer a request; a page waits a little longer
+_LATE = 30.0  # seconds that an answer holds which came too late
+_KEPT = 16  # answers
 
 
 class Live:
@@ -30,7 +33,8 @@ class Live:
         self._answered: set[str] = set()
         self._ready = 0
         self._requests = 0
-        self._replies: dict[int, Message | None] = {}
+        self._asked: dict[str, tuple[int, int]] = {}
+        self._replies: OrderedDict[int, tuple[float, Message]] = OrderedDict()
         self._encoding: tuple[int, int] | None = None
         self._began: tuple[float, int] | None = None
         self.seen = 0
@@ -68,20 +72,29 @@ class Live:
             return self._guesses.get(identity)
 
     def request(self, name: str, /, *, patience: float = _PATIENCE, **values: Any) -> Any:
-        """What the trainer answers to one of `web/requests.py`; `BusyError` where it does not in time."""
+        """What the trainer answers to one of `web/requests.py`; `BusyError` where it does not in time.
+
+        Asked again, the same request is not sent again while it is under way, and one that was answered too
+        late has its answer then.
+        """
+        key = json.dumps([name, values], sort_keys=True)
         with self._heard:
             if not self.running:
                 raise BusyError("the model is not at work just now; try again in a moment")
-            self._requests += 1
-            number, pid = self._requests, self.trainer.pid
-            self._replies[number] = None
-            self.trainer.send({"request": name, "number": number, "values": values})
-            self._heard.wait_for(
-                lambda: self._replies[number] is not None or self.trainer.pid != pid, timeout=patience
-            )
-            reply = self._replies.pop(number)
-        if reply is None:
-            raise BusyError("the model is at work; try again in a moment")
+            pid = self.trainer.pid or 0
+            asked = self._asked.get(key)
+            late = None if asked is None else self._replies.get(asked[0])
+            if asked is None or asked[1] != pid or (late is not None and monotonic() - late[0] > _LATE):
+                self._requests += 1
+                asked = self._asked[key] = self._requests, pid
+                self.trainer.send({"request": name, "number": asked[0], "values": values})
+            number = asked[0]
+            self._heard.wait_for(lambda: number in self._replies or self.trainer.pid != pid, timeout=patience)
+            if number not in self._replies:
+                raise BusyError("the model is at work; try again in a moment")
+            reply = self._replies[number][1]
+            if self._asked.get(key) == asked:
+                del self._asked[key]
         if "error" in reply:
             raise InputError(reply["error"])
         return reply["found"]
@@ -123,8 +136,9 @@ class Live:
                 case {"kind": "answered", "why": list(names)}:
                     self._answered.update(names)
                 case {"kind": "reply", "number": int(number)}:
-                    if number in self._replies:  # otherwise nobody waits for it any more
-                        self._replies[number] = message
+                    self._replies[number] = monotonic(), message
+                    if len(self._replies) > _KEPT:
+                        self._replies.popitem(last=False)
                 case {"kind": "refused", "error": str(why)}:
                     self.refused = why
                 case {"kind": "waiting"}:

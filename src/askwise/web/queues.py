@@ -24,15 +24,18 @@ class Queues:
         self._suspects: tuple[int, dict[str, dict[str, Any]]] | None = None
         self._given: dict[str, Label] = {}
 
-    def of(self, kind: str) -> list[str]:
-        """The items of a kind, in the order in which they are shown; suspects may be looked for first."""
+    def of(self, kind: str, *, who: str | None = None) -> list[str]:
+        """The items of a kind, in the order in which they are shown; suspects may be looked for first.
+
+        Of one annotator only what they have answered themselves: people do not see each other's answers.
+        """
         if kind == "suspects":
             self._look()
-        return self._lists()[kind]
+        return self._visible(kind, who)
 
-    def counts(self) -> dict[str, int | None]:
+    def counts(self, *, who: str | None = None) -> dict[str, int | None]:
         """How many there are of each kind; none where nobody has looked yet."""
-        found: dict[str, int | None] = {kind: len(ids) for kind, ids in self._lists().items()}
+        found: dict[str, int | None] = {kind: len(self._visible(kind, who)) for kind in KINDS}
         return found if self._suspects is not None else found | {"suspects": None}
 
     def suspected(self, identity: str) -> dict[str, Any] | None:
@@ -46,6 +49,14 @@ class Queues:
             last.pop(one.annotator, None)
             last[one.annotator] = one
         return [one for one in last.values() if one.verdict != "retract"]
+
+    def _visible(self, kind: str, who: str | None) -> list[str]:
+        found = self._lists()[kind]
+        if who is None:
+            return found
+        if kind == "disagreements":
+            return []
+        return [name for name in found if any(one.annotator == who for one in self.said(name))]
 
     def _history(self, identity: str) -> list[Answer]:
         testing = self._desk.testing

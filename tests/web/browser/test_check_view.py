@@ -109,17 +109,29 @@ def test_people_who_differ_stand_side_by_side_and_a_changed_class_cannot_be_kept
 
 
 def test_a_model_that_is_busy_is_asked_again(visit: Any) -> None:
+    calls = []
+
     def busy(_: dict[str, str]) -> None:
+        calls.append(1)
+        if len(calls) == 3:
+            queue(server, {"suspects": [doubtful("i50", "cat", "dog")]})
         raise ProblemError(409, "the model is at work; try again in a moment")
+
+    def broken(_: dict[str, str]) -> None:
+        raise ProblemError(400, "the labels are no classes")
 
     with ContractServer() as server:
         server.more["/api/check"] = busy
         page = visit(server)
         page.click("[data-goto=check]")
-        page.wait_for_selector("text=It cannot be shown now: the model is at work")
-        queue(server, {"suspects": [doubtful("i50", "cat", "dog")]})
-        page.click("#check button:text-is('Try again')")
         caption(page, "item 50")
+        assert len(calls) == 3
+        server.more["/api/check"] = broken
+        page.click("[data-kind=skipped]")
+        page.wait_for_selector("text=It cannot be shown now: the labels are no classes.")
+        queue(server, {"skipped": [{"item": "i51", "said": [said(None, verdict="skip")]}]})
+        page.click("#check button:text-is('Try again')")
+        caption(page, "item 51")
 
 
 @pytest.mark.parametrize("colours", ["light", "dark"])

@@ -12,6 +12,7 @@ export class Refused extends Error {
 }
 
 const PATIENCE = 20_000; // a call that takes longer counts as a server that is away
+const TRIES = 12; // a model at work answers late: each call waits for it for some seconds
 const SILENCE = 40_000; // the server speaks every 15 seconds, if only a comment
 
 let token = takeToken();
@@ -30,6 +31,18 @@ export async function post(path, body) {
       headers: { "Content-Type": "application/json" },
     })
   ).json();
+}
+
+/** What `ask` promises; a model that is at work (409) is asked again for a while, as long as `wanted` says so. */
+export async function patient(ask, wanted = () => true) {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof Refused) || error.status !== 409 || tries === TRIES || !wanted()) throw error;
+      await pause(500);
+    }
+  }
 }
 
 /** The bytes of a picture. */

@@ -1,13 +1,12 @@
 /** The labels of everything else at a promised error: checks as a grid, right unless a person says otherwise. */
 
-import { get, post } from "./api.js";
+import { get, patient, post } from "./api.js";
 import { Choices } from "./choices.js";
 import { findClass } from "./dialogs.js";
 import { fill, keycap, make } from "./dom.js";
 import { Grid } from "./grid.js";
 
-const PAUSE = 300; // milliseconds until an attempt is asked for again, while answers are stored or the model is busy
-const BUSY = 100; // times to ask a model that is busy
+const PAUSE = 300; // milliseconds between two looks whether all answers are stored
 
 /** A part of Check; `page` holds project, keys, items and outbox. */
 export class Certify {
@@ -121,19 +120,12 @@ export class Certify {
   async #next() {
     this.#empty();
     fill(this.#words, "Choosing what to check …");
-    for (let tries = 0; ; tries += 1) {
-      if (this.#page.outbox.records.length === 0) {
-        try {
-          return this.#take(await post("/api/certify", this.#claim));
-        } catch (error) {
-          if (error.status !== 409 || tries > BUSY) {
-            await this.show();
-            fill(this.#words, `No: ${error.message}.`);
-            return;
-          }
-        }
-      }
-      await new Promise((resolve) => setTimeout(resolve, PAUSE));
+    while (this.#page.outbox.records.length) await new Promise((resolve) => setTimeout(resolve, PAUSE));
+    try {
+      this.#take(await patient(() => post("/api/certify", this.#claim)));
+    } catch (error) {
+      await this.show();
+      fill(this.#words, `No: ${error.message}.`);
     }
   }
 

@@ -1,6 +1,6 @@
 /** The view that looks again: one doubtful item, what was said of it, and keep, change or cannot tell. */
 
-import { get } from "./api.js";
+import { get, patient } from "./api.js";
 import { Certify } from "./certify.js";
 import { Choices } from "./choices.js";
 import { findClass } from "./dialogs.js";
@@ -112,7 +112,11 @@ export class Check {
     const slow = setTimeout(() => this.#shown || this.#words("Looking …"), 250);
     let found;
     try {
-      found = await get(`/api/check?${new URLSearchParams({ kind: this.#kind })}`);
+      const query = new URLSearchParams({ kind: this.#kind });
+      found = await patient(
+        () => get(`/api/check?${query}`),
+        () => turn === this.#turn && this.#here(),
+      );
     } catch (error) {
       if (turn === this.#turn) this.#trouble(error);
       return;

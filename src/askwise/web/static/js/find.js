@@ -1,6 +1,6 @@
 /** The view that finds: more like this, of a class, by words, on a map; what is chosen is labelled together. */
 
-import { get, post } from "./api.js";
+import { get, patient, post } from "./api.js";
 import { fill, keycap, make } from "./dom.js";
 import { Grid } from "./grid.js";
 import { valueWords } from "./history.js";
@@ -16,6 +16,7 @@ export class Find {
   #map;
   #class = null; // for what is chosen
   #turn = 0;
+  #again = null; // asks once more for what is shown
   #tiles = make("div");
   #mapBox = make("div", { class: "map-box", hidden: true });
   #words = make("p", { class: "quiet-words found-words", role: "status" });
@@ -60,8 +61,9 @@ export class Find {
     this.show();
   }
 
-  /** Offers the classes; what was found before is still there. */
+  /** Offers the classes; what was found before is there as it stands by now, and what was chosen of it. */
   show() {
+    if (this.#again && this.#grid.tiles.length) this.#again(new Map(this.#grid.marks));
     const names = this.#names;
     if (!names.includes(this.#class)) this.#class = null;
     const select = make(
@@ -100,7 +102,7 @@ export class Find {
   like(item) {
     this.#page.views.current === "find" || this.#page.views.goto("find");
     const words = `like ${item.name ?? "the point on the map"}`;
-    return this.#load(get(`/api/similar/${encodeURIComponent(item.item)}?n=${SHOWN}`), words);
+    return this.#load(() => get(`/api/similar/${encodeURIComponent(item.item)}?n=${SHOWN}`), words);
   }
 
   get #names() {
@@ -111,17 +113,17 @@ export class Find {
     const text = this.#search.value.trim();
     if (!text) return;
     const query = new URLSearchParams({ text, n: SHOWN });
-    this.#load(get(`/api/search?${query}`), `with “${text}”`);
+    this.#load(() => get(`/api/search?${query}`), `with “${text}”`);
   }
 
   #byClass(name, order) {
     const query = new URLSearchParams({ class: name, order, n: SHOWN });
     const words = order === "sure" ? `that the model would call ${name}, the surest first` : `that the model would call ${name}, the least sure first`;
-    this.#load(get(`/api/guessed?${query}`), words);
+    this.#load(() => get(`/api/guessed?${query}`), words);
   }
 
   #inside(corners) {
-    this.#load(post("/api/lasso", { corners, n: SHOWN }), "inside the line");
+    this.#load(() => post("/api/lasso", { corners, n: SHOWN }), "inside the line");
   }
 
   async #showMap() {
@@ -131,7 +133,7 @@ export class Find {
     if (!shown) return;
     fill(this.#words, "The map is being drawn …");
     try {
-      const { points, of } = await get("/api/map");
+      const { points, of } = await patient(() => get("/api/map"));
       this.#map.show(points, this.#names);
       const drawn = points.length < of ? `${points.length.toLocaleString("en")} of ` : "";
       fill(this.#words, `${drawn}${of.toLocaleString("en")} items; alike ones are near each other. Draw a line around some: all items inside are found, drawn or not.`);
@@ -140,12 +142,13 @@ export class Find {
     }
   }
 
-  async #load(asking, words) {
+  async #load(ask, words, marks = new Map()) {
     const turn = (this.#turn += 1);
-    fill(this.#words, "Looking …");
+    this.#again = (kept) => this.#load(ask, words, kept);
+    if (!marks.size) fill(this.#words, "Looking …");
     let found;
     try {
-      found = await asking;
+      found = await patient(ask, () => turn === this.#turn);
     } catch (error) {
       if (turn === this.#turn) fill(this.#words, `It cannot be found now: ${error.message}.`);
       return;
@@ -157,7 +160,11 @@ export class Find {
     const part = of === null && looked < all && items.length < SHOWN ? ` among the ${looked.toLocaleString("en")} that were looked at` : "";
     const less = of !== null && of > items.length ? `; ${items.length} of them are shown` : "";
     fill(this.#words, items.length ? `${count} items ${words}${part}${less}.` : `No item ${words}${part}.`);
-    this.#grid.show(items.map((item) => ({ ...item, name: named(item) })));
+    const free = new Set(items.filter((one) => one.label === null).map((one) => one.item));
+    this.#grid.show(
+      items.map((item) => ({ ...item, name: named(item) })),
+      [...marks].filter(([item]) => free.has(item)),
+    );
     items.forEach(({ label }, place) => {
       if (label !== null) this.#tiles.children[place].append(make("span", { class: "badge" }, labelWords(label)));
     });
