@@ -15,7 +15,7 @@ from askwise.web.models import Encoding
 
 _REMEMBERED = 2_000  # items whose guess is kept for a page that wants to know why
 _LISTED = 48
-_PATIENCE = 15.0  # seconds for the trainer to answer a request; a page waits a little longer
+_PATIENCE = 1.5  # seconds for the trainer to answer a request: a page asks again, and a server ends soon
 _LATE = 30.0  # seconds that an answer holds which came too late
 _KEPT = 16  # answers
 

@@ -12,7 +12,7 @@ export class Refused extends Error {
 }
 
 const PATIENCE = 20_000; // a call that takes longer counts as a server that is away
-const TRIES = 12; // a model at work answers late: each call waits for it for some seconds
+const TRIES = 90; // a model at work answers late: each call waits for it for a second or two
 const SILENCE = 40_000; // the server speaks every 15 seconds, if only a comment
 
 let token = takeToken();
