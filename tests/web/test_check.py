@@ -82,6 +82,27 @@ def test_people_who_differ_are_shown_side_by_side_until_somebody_decides(two):
     assert names(looked(two, "disagreements")) == []
 
 
+def test_who_does_not_own_the_page_sees_only_what_they_have_said_themselves(project):
+    class Owned(dict):
+        owner = "ann"
+
+    page = Page(project, people=Owned({"a-token-that-only-ann-has": "ann", "token-of-ben-is-long": "ben"}))
+    with page.client:
+        one, other = page.questions()[:2]
+        for item in (one, other):
+            page.answer(item, verdict="skip", key=f"ann-{item['item']}")
+        say(page, one["item"], "skip", key="ben-skips-it", view="ask", headers=BEN)
+        assert len(looked(page, "skipped")["items"]) == 2
+        found = looked(page, "skipped", headers=BEN)
+        assert names(found) == [one["item"]]
+        assert [said["annotator"] for said in found["items"][0]["said"]] == ["ben"]
+        assert found["counts"]["skipped"] == 1
+        page.answer(other, "dark", key="ann-labels-it")
+        say(page, one["item"], "label", "dark", key="ben-labels-it", view="ask", headers=BEN)
+        seen = page.get("/api/search", params={"text": "p0", "n": 200}, headers=BEN).json()["items"]
+        assert {i["item"] for i in seen if i["label"] is not None} == {one["item"]}
+
+
 def test_a_skip_is_no_disagreement(two):
     one = two.questions()[0]
     two.answer(one, "dark", key="ann-label-one")

@@ -179,7 +179,10 @@ export class Find {
   #open() {
     const items = this.#chosen();
     if (!items.length || !this.#class) return;
-    this.#sweep(this.#class, items);
+    this.#sweep(
+      this.#class,
+      items.map(({ item }) => item),
+    );
   }
 
   #all() {

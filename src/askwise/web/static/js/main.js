@@ -103,7 +103,9 @@ function run(project, outbox) {
   views.add("ask");
   const check = new Check(at("check"), page);
   views.add("check", { show: () => check.show(), pressed: (...key) => check.pressed(...key) });
-  const find = new Find(at("find"), page, { sweep: null });
+  const find = new Find(at("find"), page, {
+    sweep: page.sweep && ((name, items) => page.sweep.open(name, items)),
+  });
   views.add("find", { show: () => find.show(), pressed: (...key) => find.pressed(...key) });
   views.add("history", { show: () => history.show() });
   session.addEventListener("answer", () => {
