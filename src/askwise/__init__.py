@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from askwise.bayes.prune.weights import prune as prune
     from askwise.bayes.prune.weights import sparsity as sparsity
     from askwise.export.items import pool_for as pool_for
+    from askwise.export.onnx import export_onnx as export_onnx
     from askwise.loop.learner import Learner as Learner
     from askwise.selection import select as select
     from askwise.store.facts import CANNOT_TELL as CANNOT_TELL
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from askwise.store.facts import SKIP as SKIP
     from askwise.train import Training as Training
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "CANNOT_TELL": "askwise.store.facts:CANNOT_TELL",
@@ -63,6 +64,7 @@ _HOMES = {
     "encoders": "askwise.encoders:",
     "ensemble": "askwise.bayes.posteriors.ensemble:Config",
     "evaluate": "askwise.bayes.evaluate:evaluate",
+    "export_onnx": "askwise.export.onnx:export_onnx",
     "features": "askwise.bayes.predict:features",
     "fit": "askwise.bayes.fit:fit",
     "ivon": "askwise.bayes.posteriors.ivon:Config",

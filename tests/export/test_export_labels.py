@@ -19,7 +19,7 @@ from askwise.export.labels import (
     write_labels,
 )
 from askwise.oracle import File
-from askwise.oracle.labelling import Classes
+from askwise.oracle.labelling import Classes, TagSets, Values
 from askwise.store import CANNOT_TELL, SKIP, open_store
 from askwise.store.facts import Answer, ClassEdit, Item, Question
 
@@ -49,8 +49,29 @@ def test_a_table_of_labels_reads_back_as_it_was(tmp_path_factory, labels, ending
 @settings(max_examples=40, deadline=None)
 def test_tasks_of_label_studio_read_back_as_they_were(tmp_path_factory, labels):
     path = tmp_path_factory.mktemp("labels") / "labels.json"
-    assert write_label_studio(path, labels, {}) == len(labels)
-    assert read_label_studio(path) == labels
+    assert write_label_studio(path, labels, {}, Classes(CLASSES)) == len(labels)
+    assert read_label_studio(path, Classes(CLASSES)) == labels
+
+
+@pytest.mark.parametrize(
+    ("kind", "texts"),
+    [
+        (TagSets(("joy", "a,b", "love")), ["joy", "none", "joy|?love", "a,b|love"]),
+        (Values(("price",)), ["3.5", "-0.1", "1e-300"]),
+        (Values(("x", "y")), ["1.0|2.5", "0.0|-7.25"]),
+    ],
+)
+def test_tags_and_numbers_survive_the_way_through_label_studio(tmp_path, kind, texts):
+    labels = [Labelled(f"i{at}", text, "ann", "a note") for at, text in enumerate(texts)]
+    labels = [*labels, Labelled("s", SKIP), Labelled("t", CANNOT_TELL)]
+    write_label_studio(tmp_path / "l.json", labels, {"i0": {"text": "shown"}}, kind)
+    assert read_label_studio(tmp_path / "l.json", kind) == labels
+    told = File(tmp_path / "l.json", classes=kind).told
+    wanted = {
+        one.id: one.told if one.told in (SKIP, CANNOT_TELL) else kind.label(one.told, what="")
+        for one in labels
+    }
+    assert told == wanted
 
 
 @given(said())
@@ -86,8 +107,8 @@ def test_a_tree_does_not_grow_into_a_folder_that_holds_something(tmp_path):
 
 def test_what_is_no_file_of_label_studio_is_refused(tmp_path):
     (tmp_path / "a.json").write_text(json.dumps([{"data": {}}]))
-    with pytest.raises(InputError, match="no file of annotated tasks"):
-        read_label_studio(tmp_path / "a.json")
+    with pytest.raises(InputError, match="tasks without annotations"):
+        read_label_studio(tmp_path / "a.json", Classes(CLASSES))
 
 
 def test_labels_are_those_that_hold_by_now_with_the_names_that_classes_have_by_now(tmp_path):

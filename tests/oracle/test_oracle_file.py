@@ -27,7 +27,7 @@ def test_numbers_in_jsonl_are_classes_named_by_numbers(tmp_path):
     ("content", "message"),
     [
         ("id,lable\na,cat\n", "has the columns id, lable, and none that names the label; call it 'label'"),
-        ("id,label\na,cat\nb,dog\na,dog\n", "gives item 'a' two labels, on lines 2 and 4; keep one"),
+        ("id,label\na,cat\nb,dog\na,dog\n", "gives item 'a' two labels, on line 2 and line 4; keep one"),
         ("id,label\na,cta\n", "line 2: the label of 'a' is 'cta', which is no class; did you mean 'cat'"),
         ("id,label\na,cat,extra\n", "line 2 has 3 cells, and the header 2; mend the line"),
     ],

@@ -16,6 +16,7 @@ from askwise.cli import (
     export,
     find,
     label,
+    labelstudio,
     mend,
     new,
     plan,
@@ -60,6 +61,7 @@ app.command()(encode.encode)
 app.command()(encoders.encoders)
 app.command()(doctor.doctor)
 app.add_typer(store.app, name="store")
+app.add_typer(labelstudio.app, name="labelstudio")
 
 _Usage: type[Exception] = typer.BadParameter.__mro__[1]
 """What typer raises for bad usage; where it is defined has changed between versions."""

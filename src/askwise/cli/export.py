@@ -19,6 +19,12 @@ def export(
     name: Annotated[Path, typer.Argument(help="The project.", metavar="NAME")],
     labels: Annotated[bool, typer.Option("--labels", help="What was said about items.")] = False,
     model: Annotated[bool, typer.Option("--model", help="The last model, with a card about it.")] = False,
+    onnx: Annotated[
+        bool, typer.Option("--onnx", help="The last model as ONNX: its mean network, or --draws of it.")
+    ] = False,
+    draws: Annotated[
+        int | None, typer.Option(min=1, max=1000, metavar="T", help="Networks in the ONNX file.")
+    ] = None,
     format_: Annotated[
         str | None,
         typer.Option(
@@ -36,19 +42,24 @@ def export(
     from askwise.cli.stores import opened_project
     from askwise.errors import InputError
 
-    if labels == model:
-        raise InputError("say what to export: --labels or --model")
-    if model and format_ is not None:
+    if [labels, model, onnx].count(True) != 1:
+        raise InputError("say what to export: --labels, --model or --onnx")
+    if not labels and format_ is not None:
         raise InputError("--format goes with --labels; a model is a folder of safetensors and JSON")
+    if draws is not None and not onnx:
+        raise InputError("--draws goes with --onnx")
     with opened_project(name) as (project, plan, store):
         if model:
             path, count = _model(project, plan, store, output), None
+        elif onnx:
+            path, count = _onnx(project, plan, store, output, draws), None
         else:
             path, count = _labels(project, plan, store, format_, output)
     if json:
         print_json({"output": str(path), **({} if count is None else {"labels": count})})
         return
-    typer.echo(f"{path}: " + ("the model and its card" if count is None else f"{count:,} labels"))
+    what = "the model and its card" if model else "the model" if onnx else f"{count:,} labels"
+    typer.echo(f"{path}: {what}")
 
 
 def _labels(
@@ -64,11 +75,12 @@ def _labels(
     choose("format of labels", kind, of.KINDS)
     usual = {of.LABEL_STUDIO: "labels.json", of.FOLDERS: "labels"}
     path = output or project.exports / usual.get(kind, f"labels.{kind}")
-    if kind in usual and plan.kind != "classification":
+    if kind == of.FOLDERS and plan.kind != "classification":
         raise InputError(f"{kind} takes one class for each item, and the task is {plan.kind}; use csv")
-    found = of.labels_of(store, _kind(plan, store))
+    meant = _kind(plan, store)
+    found = of.labels_of(store, meant)
     if kind == of.LABEL_STUDIO:
-        return path, of.write_label_studio(path, found, _shown(plan, found))
+        return path, of.write_label_studio(path, found, _shown(plan, found), meant)
     if kind == of.FOLDERS:
         files = _originals(plan, found)
         if found and not files:
@@ -132,3 +144,12 @@ def _model(project: "Project", plan: "Plan", store: "Store", output: Path | None
     kept = {} if known is None else as_json(known, plan.names)
     write_model(path, replace(trained.fitted, quality=kept), card)
     return path
+
+
+def _onnx(project: "Project", plan: "Plan", store: "Store", output: Path | None, draws: int | None) -> Path:
+    from askwise.export.onnx import export_onnx
+    from askwise.runs.trained import last_model
+
+    trained = last_model(plan, store, folder=project.folder)
+    path = output or project.exports / "model.onnx"
+    return export_onnx(trained.fitted, path, draws=draws, seed=trained.seed)

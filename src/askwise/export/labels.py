@@ -6,16 +6,16 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote, unquote
 
 from askwise.errors import InputError
 from askwise.export.tables import FORMATS, write_table
 from askwise.files import write_whole
+from askwise.oracle.label_studio import read_tasks, task_of
 from askwise.oracle.labelling import Labelling
 from askwise.store.classes import edited
 from askwise.store.contract import Store
-from askwise.store.facts import CANNOT_TELL, SKIP, Answer, ClassEdit, Told
+from askwise.store.facts import CANNOT_TELL, SKIP, Answer, ClassEdit, NoLabel, Told
 from askwise.store.ledger import Ledger
 
 LABEL_STUDIO, FOLDERS = "label-studio", "folders"
@@ -75,37 +75,33 @@ def write_labels(path: Path, labels: Sequence[Labelled]) -> int:
     return write_table(path, _COLUMNS, rows)
 
 
-def write_label_studio(path: Path, labels: Sequence[Labelled], data: Mapping[str, Mapping[str, str]]) -> int:
+def write_label_studio(
+    path: Path, labels: Sequence[Labelled], data: Mapping[str, Mapping[str, str]], kind: Labelling
+) -> int:
     """The number of tasks in a file that Label Studio imports; `data` is what it shows of each item.
 
-    The labelling interface is `<Choices name="label" toName="item">`; skipped items are cancelled.
+    The control of its labelling interface is called `label` and the object `item`; several numbers have
+    controls of their own names.
     """
-    tasks = []
-    for one in labels:
-        choice = [] if not isinstance(one.told, str) else [_choice(one.told)]
-        annotation: dict[str, Any] = {"result": choice, "was_cancelled": one.told is SKIP}
-        meta = {"id": one.id, "annotator": one.annotator, "note": one.note}
-        shown = {**data.get(one.id, {}), "id": one.id}
-        tasks.append({"data": shown, "meta": meta, "annotations": [annotation]})
+    tasks = [
+        task_of(one.id, one.told, kind, annotator=one.annotator, note=one.note, data=data.get(one.id, {}))
+        for one in labels
+    ]
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, json.dumps(tasks, indent=1).encode())
     return len(tasks)
 
 
-def read_label_studio(path: Path) -> list[Labelled]:
-    """What a file of Label Studio says of items: the last annotation of each task that has an id."""
-    try:
-        tasks = json.loads(path.read_bytes())
-        found = []
-        for task in tasks:
-            last, meta = task["annotations"][-1], task.get("meta") or {}
-            choices = [one["value"]["choices"] for one in last["result"] if one.get("type") == "choices"]
-            none: Told = SKIP if last.get("was_cancelled") else CANNOT_TELL
-            told = choices[-1][0] if choices else none
-            found.append(Labelled(task["data"]["id"], told, meta.get("annotator", ""), meta.get("note", "")))
-    except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
-        raise InputError(f"{path} is no file of annotated tasks of Label Studio: {error!r}") from None
-    return found
+def read_label_studio(path: Path, kind: Labelling) -> list[Labelled]:
+    """What a JSON export of Label Studio says of items; where annotators disagree it says nothing."""
+
+    def text(told: Told) -> Told:
+        return told if isinstance(told, str | NoLabel) else kind.text(kind.label(told, what="the label"))
+
+    found = read_tasks(path, kind)
+    return [
+        Labelled(one.called, text(one.told), one.annotator, one.note) for one in found if one.told is not None
+    ]
 
 
 def write_folders(path: Path, labels: Sequence[Labelled], files: Mapping[str, Path | str]) -> int:
@@ -138,10 +134,6 @@ def read_folders(path: Path, *, texts: bool = False) -> list[Labelled]:
 
 def _word(told: Told) -> str:
     return told if isinstance(told, str) else "cannot_tell" if told is CANNOT_TELL else ""
-
-
-def _choice(label: str) -> dict[str, Any]:
-    return {"from_name": "label", "to_name": "item", "type": "choices", "value": {"choices": [label]}}
 
 
 def _escaped(name: str) -> str:

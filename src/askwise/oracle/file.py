@@ -1,11 +1,12 @@
-"""An oracle that reads its answers from a CSV, TSV, JSONL or Parquet file of items and labels."""
+"""An oracle that reads its answers from a file: CSV, TSV, JSONL, Parquet, or a JSON of Label Studio."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from askwise.errors import InputError
 from askwise.oracle.contract import Question
+from askwise.oracle.label_studio import matched, read_tasks
 from askwise.oracle.labelling import Classes, Labelling, Pictures, no_label
 from askwise.pool.cells import restored
 from askwise.pool.tables import header, rows
@@ -15,6 +16,9 @@ from askwise.store.labels import Label
 
 ID_COLUMNS = ("id", "item", "file", "filename", "file_name", "path", "image", "name", "row")
 LABEL_COLUMNS = ("label", "labels", "class", "category", "tags", "target", "value", "mask", "answer", "y")
+
+EXPORT = ".json"
+"""The ending of an export of Label Studio."""
 
 Find = Callable[[str | int], str]
 """From what a person calls an item (id, row, file name) to its id; an error where there is none."""
@@ -27,6 +31,7 @@ class File:
     matched by id, row or file name, and `unmatched` says which lines match nothing. An empty label or
     `skip` skips the item, `cannot_tell` says so, unless a class has that name. `classes` are names, or
     what a label is under another task: tags `joy|love|?anger` (the last unknown), numbers, paths of masks.
+    A `.json` file is an export of Label Studio; tasks whose annotators disagree are among the unmatched.
     """
 
     def __init__(
@@ -45,30 +50,51 @@ class File:
         kind = classes if isinstance(classes, Labelling) else Classes(names(classes))
         # paths of masks begin where the file is, as those of a table in a folder do
         self._kind = replace(kind, folder=Path(path).parent) if isinstance(kind, Pictures) else kind
-        lines: dict[str, int] = {}
-        columns = _columns(Path(path), id_column, label_column)
-        for row in rows(Path(path), columns):
+        lines: dict[str, str] = {}
+        for where, identity, told in self._said(Path(path), id_column, label_column, find):
+            if self._told.setdefault(identity, told) != told:
+                raise InputError(
+                    f"{path} gives item {identity!r} two labels, on {lines[identity]} and {where}; keep one"
+                )
+            lines[identity] = where
+        if self.unmatched and not self._told:
+            first, why = next(iter(self.unmatched.items()))
+            raise InputError(f"{path}: none of {len(self.unmatched)} lines names an item; {first!r}: {why}")
+
+    def _said(
+        self, path: Path, id_column: str | None, label_column: str | None, find: Find | None
+    ) -> Iterator[tuple[str, str, Told]]:
+        """Where the file says what of which item."""
+        if path.suffix.lower() == EXPORT:
+            yield from self._tasks(path, find)
+            return
+        columns = _columns(path, id_column, label_column)
+        for row in rows(path, columns):
             if row.reason:
                 raise InputError(f"{path}: {row.reason}; mend the line")
             self.lines += 1
             called, label = row.cells
             if any("\udc80" <= letter <= "\udcff" for letter in called):
                 raise InputError(f"{path}, line {row.line} is not UTF-8; save the file as UTF-8")
-            if Path(path).suffix.lower() in (".csv", ".tsv"):
+            if path.suffix.lower() in (".csv", ".tsv"):
                 label = restored(label)  # as an export wrote it
             told = self._read(label.strip(), f"{path}, line {row.line}: the label of {called!r}")
             identity = self._found(called, columns[0], find)
-            if identity is None:
+            if identity is not None:
+                yield f"line {row.line}", identity, told
+
+    def _tasks(self, path: Path, find: Find | None) -> Iterator[tuple[str, str, Told]]:
+        for one in read_tasks(path, self._kind):
+            self.lines += 1
+            if one.told is None:
+                self.unmatched[one.task] = one.problem
                 continue
-            if self._told.setdefault(identity, told) != told:
-                raise InputError(
-                    f"{path} gives item {identity!r} two labels, on lines {lines[identity]} and {row.line}; "
-                    "keep one"
-                )
-            lines[identity] = row.line
-        if self.unmatched and not self._told:
-            first, why = next(iter(self.unmatched.items()))
-            raise InputError(f"{path}: none of {len(self.unmatched)} lines names an item; {first!r}: {why}")
+            try:
+                identity = one.called if find is None else matched(one.called, find)
+            except InputError as error:
+                self.unmatched[one.task] = str(error).partition(";")[0]
+                continue
+            yield one.task, identity, one.told
 
     @property
     def told(self) -> Mapping[str, Told]:

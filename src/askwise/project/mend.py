@@ -2,7 +2,8 @@
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from askwise.loop.answers import tell
 from askwise.loop.opening import stored_classes
 from askwise.loop.plan import make, planned
 from askwise.loop.setting import Setting
-from askwise.oracle.labelling import Labelling, labelling
+from askwise.oracle.labelling import Labelling
 from askwise.project import Project
 from askwise.project.plan_file import toml_value
 from askwise.runs.material import material, read_plan
@@ -64,19 +65,64 @@ def correct(project: Project, told: Mapping[str, str], *, annotator: str = "") -
 
     Items are named by id, row or file. The model learns it in the next round; the history keeps both.
     """
+    with _opened(project) as setting:
+        kind, ledger = setting.labelling, setting.ledger
+        values = {setting.pool.find(key): _told(value, kind) for key, value in told.items()}
+        before = {name: _standing(ledger, name, kind) for name in values}
+        tell(setting, values, annotator=annotator)
+        ledger.refresh()
+        return [Corrected(name, before[name], _standing(ledger, name, kind)) for name in values]
+
+
+@dataclass(frozen=True)
+class Taken:
+    """How many labels came from elsewhere, how many of them are new, and what was left out and why."""
+
+    labels: int
+    new: int
+    unmatched: dict[str, str]
+
+
+def take_in(
+    project: Project,
+    told: Mapping[str, Mapping[str, Told]],
+    *,
+    find: Callable[[str, Callable[[str | int], str]], str],
+) -> Taken:
+    """Take labels of other tools into the store, by annotator and by what they call the items.
+
+    `find` turns such a name into an id. Items held out or kept for testing are left out, each with why.
+    """
+    labels, new, unmatched = 0, 0, dict[str, str]()
+    with _opened(project) as setting:
+        before, testing = setting.store.revision, setting.testing()
+        for annotator, said in told.items():
+            values: dict[str, Told] = {}
+            for called, value in said.items():
+                try:
+                    name = find(called, setting.pool.find)
+                except InputError as error:
+                    unmatched[called] = str(error).partition(";")[0]
+                    continue
+                if name in setting.held or (testing.begun and name in testing and name not in testing.asked):
+                    unmatched[called] = f"item {name!r} is kept for testing, and is not learned from"
+                else:
+                    values[name] = value
+            stored = tell(setting, values, annotator=annotator) if values else []
+            labels, new = labels + len(stored), new + sum(one.revision > before for one in stored)
+    return Taken(labels, new, unmatched)
+
+
+@contextmanager
+def _opened(project: Project) -> Iterator[Setting]:
+    """The project's facts and items, for answers."""
     known = material(read_plan(project.plan), folder=project.folder)
     store = open_store(project.place, access="answer")
     try:
         plan = make(store.facts(Planned)[-1].plan)
         held = frozenset({*plan.validation.ids, *plan.test.ids})
         ledger = Ledger(store).refresh()
-        setting = Setting(plan, nn.Identity(), known.pool, store, ledger, held, synced=len(known.pool))
-        kind = labelling(plan.task, plan.names)
-        values = {known.pool.find(key): _told(value, kind) for key, value in told.items()}
-        before = {name: _standing(ledger, name, kind) for name in values}
-        tell(setting, values, annotator=annotator)
-        ledger.refresh()
-        return [Corrected(name, before[name], _standing(ledger, name, kind)) for name in values]
+        yield Setting(plan, nn.Identity(), known.pool, store, ledger, held, synced=len(known.pool))
     finally:
         store.close()
 

@@ -11,7 +11,8 @@ from askwise import encoders
 from askwise.encoders import PICTURES, ROWS, TEXTS
 from askwise.errors import InputError
 from askwise.oracle import File
-from askwise.oracle.file import ID_COLUMNS
+from askwise.oracle.file import EXPORT, ID_COLUMNS, LABEL_COLUMNS
+from askwise.oracle.label_studio import named_in
 from askwise.oracle.labelling import labelling
 from askwise.pool import Coding, Pool, coding_of
 from askwise.pool.tables import header, rows
@@ -148,8 +149,8 @@ def _checked(classes: Sequence[str]) -> Sequence[str]:
 
 def _named_in(labels: Path) -> list[str]:
     """The classes that a file of labels names."""
-    from askwise.oracle.file import LABEL_COLUMNS
-
+    if labels.suffix.lower() == EXPORT:
+        return named_in(labels)
     names = header(labels)
     label = next((name for name in names if name.strip().lower() in LABEL_COLUMNS), None)
     if label is None:

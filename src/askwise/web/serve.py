@@ -11,11 +11,14 @@ import uvicorn
 from askwise.errors import InputError
 from askwise.project import Project
 from askwise.web.app import make_app
+from askwise.web.backend import make_backend
 from askwise.web.desk import Desk
+from askwise.web.guard import App
 from askwise.web.live import Live
 from askwise.web.people import tokens
 
 _PORTS = range(8765, 8785)
+_BACKEND = "label-studio"
 _NOBODY = "me"  # who answers where nobody is named
 
 
@@ -55,6 +58,30 @@ def serve(
             Timer(1.0, webbrowser.open, [link]).start()
             browser = False
     say("Stop with Ctrl+C; every answer is on the disk.")
+    _run(app, listener)
+
+
+def serve_backend(
+    project: Project, *, host: str = "127.0.0.1", port: int | None = None, say: Callable[[str], None] = print
+) -> None:
+    """Serve an ML backend of Label Studio until it is interrupted; its address holds the token."""
+    if not _is_here(host):
+        raise InputError(
+            f"the backend is for this machine alone, and {host} is open to others; put a server with TLS in "
+            "front, or run Label Studio here"
+        )
+    listener = _listener(host, port)
+    number = listener.getsockname()[1]
+    [token] = tokens(project, [_BACKEND])
+    desk = Desk(project)
+    live = Live(project.folder, encodes=desk.encoder is not None, bar=desk.bar)
+    app = make_backend(desk, live, token=token, hosts=hosts(host, number))
+    say(f"{project.name}: the Backend URL for Label Studio is http://{host}:{number}/{token}")
+    say("Stop with Ctrl+C; every answer is on the disk.")
+    _run(app, listener)
+
+
+def _run(app: App, listener: socket.socket) -> None:
     config = uvicorn.Config(
         app,
         log_level="warning",
