@@ -40,7 +40,11 @@ def built(folder: Path) -> tuple[Path, Path]:
         names = set(inside.namelist())
     with tarfile.open(sdist) as packed:
         packed_names = {name.split("/", 1)[-1] for name in packed.getnames()}
-    static = [path.relative_to(ROOT / "src") for path in (ROOT / "src/askwise/web/static").rglob("*") if path.is_file()]
+    static = [
+        path.relative_to(ROOT / "src")
+        for path in (ROOT / "src/askwise/web/static").rglob("*")
+        if path.is_file()
+    ]
     for name in [*INSIDE, *map(Path.as_posix, static)]:
         if (ROOT / "src" / name).exists() and not (name in names and f"src/{name}" in packed_names):
             sys.exit(f"{name} is not inside {wheel.name} or {sdist.name}")

@@ -1,13 +1,23 @@
-"""Files that are whole or not there: written and synced before they get their name."""
+"""Files that are whole or not there, written and synced before they get their name; and locks on files."""
 
 import json
 import os
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+from threading import Condition
 from typing import Any
+
+fcntl: Any = import_module("fcntl") if find_spec("fcntl") else None
+"""The kernel's locks; none where the system is no Unix."""
+_turn = Condition()
+_held: set[tuple[int, int]] = set()
 
 
 def sync(path: Path) -> None:
     """Make sure that a file or the names in a folder are on the disk."""
+    if os.name == "nt" and path.is_dir():
+        return  # such a system opens no folders
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -32,3 +42,38 @@ def json_object(path: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def take_lock(file: int, *, wait: bool = True, shared: bool = False) -> bool:
+    """Whether an open file could be locked; others who ask meanwhile wait, or hear that it is taken.
+
+    A lock of the kernel, which ends with its process. Where there is none it holds among the threads of
+    this process alone, and two processes must not write to the same store.
+    """
+    if fcntl is not None:
+        try:
+            fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            return False
+        return True
+    found = os.fstat(file)
+    key = (found.st_dev, found.st_ino)
+    with _turn:
+        while key in _held:
+            if not wait:
+                return False
+            _turn.wait()
+        if not shared:
+            _held.add(key)
+    return True
+
+
+def leave_lock(file: int) -> None:
+    """Let others have the lock; to be called before the file is closed."""
+    if fcntl is not None:
+        fcntl.flock(file, fcntl.LOCK_UN)
+        return
+    found = os.fstat(file)
+    with _turn:
+        _held.discard((found.st_dev, found.st_ino))
+        _turn.notify_all()

@@ -41,7 +41,8 @@ def _forget_locks() -> None:
     _torch = threading.RLock()
 
 
-os.register_at_fork(after_in_child=_forget_locks)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_locks)
 
 
 @contextmanager

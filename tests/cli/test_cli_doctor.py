@@ -71,3 +71,13 @@ def test_doctor_names_a_changed_fact_and_recover_saves_the_rest(askwise, finishe
     assert re.search(r"lost  revision \d+: 1 Answer", out)
     assert askwise("doctor", tmp_path / "new.db")[0] == 0
     assert askwise("store", "recover", store, tmp_path / "new.db")[0] == 2
+
+
+def test_doctor_says_it_in_ten_lines_with_what_to_do_last(askwise, finished):
+    code, out, _ = askwise("doctor", finished.with_name("tiny-seed0.db"))
+    lines = out.splitlines()
+    assert code == 0
+    assert len(lines) <= 10
+    assert all(line.startswith(("ok ", "note ")) for line in lines[:-1])
+    assert sum("tiny-seed0.db: " in line for line in lines) == 1
+    assert lines[-1] == "nothing to do" or lines[-1].endswith("the lines that do not begin with ok")

@@ -1,5 +1,6 @@
 """What of the machine and of a store is at risk: each check is one finding with what to do."""
 
+import platform
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,7 +26,8 @@ class Finding:
 
 
 def machine(folder: Path) -> Iterator[Finding]:
-    """The software, the processor, the disk, the extras and the data sets, in about ten lines."""
+    """The system, the software, the disk, the extras and the data sets, a line each."""
+    yield _system()
     yield _torch()
     yield _sqlite()
     yield _disk(folder)
@@ -87,11 +89,27 @@ def _journal(path: Path) -> Finding:
     return Finding("journal", "ok", f"{path} has a rollback journal: what was acknowledged is safe")
 
 
+def _system() -> Finding:
+    from askwise.engine.local import forks
+
+    said = f"{platform.system()}, Python {platform.python_version()}"
+    if platform.system() != "Linux":
+        said = f"{said}; askwise is tested on Linux alone: it should work here, with one process; tell us"
+        return Finding("system", "note", said)
+    if not forks():
+        return Finding(
+            "system", "note", f"{said}; ASKWISE_FORK=0 asks for one process; unset it for all cores"
+        )
+    return Finding("system", "ok", said)
+
+
 def _torch() -> Finding:
     import torch
 
+    from askwise import __version__
+
     threads, cpu = torch.get_num_threads(), torch.backends.cpu.get_cpu_capability()
-    said = f"torch {torch.__version__}, {threads} threads, {cpu}; bits of a run depend on these three"
+    said = f"askwise {__version__}, torch {torch.__version__}, {threads} threads, {cpu}"
     if cpu == "DEFAULT":
         return Finding("processor", "note", f"{said}; no vector instructions found: expect slow training")
     return Finding("processor", "ok", said)
@@ -102,8 +120,9 @@ def _sqlite() -> Finding:
 
     found = SQLITE
     if not WAL_IS_SAFE:
-        said = f"SQLite {found} can corrupt a store in WAL mode; askwise uses a rollback journal: leave it so"
-        return Finding("sqlite", "ok", said)
+        return Finding(
+            "sqlite", "ok", f"SQLite {found}; do not set a store to WAL mode, which it can corrupt"
+        )
     return Finding("sqlite", "ok", f"SQLite {found}")
 
 

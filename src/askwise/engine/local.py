@@ -31,6 +31,11 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def forks() -> bool:
+    """Whether processes are forked: on Linux, unless the environment says ASKWISE_FORK=0."""
+    return sys.platform == "linux" and os.environ.get("ASKWISE_FORK", "1") != "0"
+
+
 @dataclass(frozen=True)
 class Local:
     """As many processes as there are cores, unless told otherwise, of one thread each.
@@ -54,7 +59,7 @@ class Local:
     @property
     def workers(self) -> int:
         """How many processes compute at a time."""
-        if workers.inside or sys.platform != "linux" or self.threads > 1:
+        if workers.inside or not forks() or self.threads > 1:
             return 1
         return cores() if self.processes is None else self.processes
 

@@ -1,5 +1,6 @@
 """A model taken away: weights, how items are prepared, and a card that says what it is and is not."""
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from askwise.bayes.fitted import Fitted
 from askwise.files import write_whole
 
 CARD = "README.md"
+_ITEMS = {"images": "image", "text": "text"}
 _SHOWN = ("accuracy", "nll", "ece", "brier")
 
 
@@ -40,10 +42,11 @@ def write_model(folder: Path, model: Fitted, card: Card) -> None:
 
 
 def written(card: Card, model: Fitted, folder: Path) -> str:
-    """The card in Markdown."""
+    """The card in Markdown, with the front matter that Hugging Face reads."""
     counts = Counter(card.labels)
     encoder = model.preparation.get("encoder")
     lines = [
+        *_front(card, model),
         f"# {card.name}",
         "",
         f"Tells {len(model.classes)} classes apart: {', '.join(model.classes)}.",
@@ -80,6 +83,30 @@ def written(card: Card, model: Fitted, folder: Path) -> str:
         *_licence(encoder),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _front(card: Card, model: Fitted) -> list[str]:
+    """What Hugging Face reads from a card: YAML, of which every JSON text is a part."""
+    kind = _ITEMS.get(str(model.preparation.get("kind")), "tabular")
+    task = {"regression": "regression", "segmentation": "segmentation"}.get(model.task.name, "classification")
+    found = {
+        part: {name: float(value[name]) for name in _SHOWN if isinstance(value.get(name), float)}
+        for part, value in card.metrics.items()
+    }
+    about = {"task": {"type": f"{kind}-{task}"}, "dataset": {"name": card.data, "type": "own"}}
+    results = [
+        {**about, "metrics": [{"type": name, "value": value, "name": f"{part} {name}"}]}
+        for part, measured in found.items()
+        for name, value in measured.items()
+    ]
+    front: dict[str, Any] = {
+        "library_name": "askwise",
+        "pipeline_tag": f"{kind}-{task}",
+        "tags": ["active-learning", "bayesian-deep-learning", "uncertainty", model.posterior.name],
+    }
+    if results:
+        front["model-index"] = [{"name": card.name, "results": results}]
+    return ["---", *(f"{key}: {json.dumps(value)}" for key, value in front.items()), "---", ""]
 
 
 def _calibration(card: Card, model: Fitted) -> list[str]:

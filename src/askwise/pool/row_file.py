@@ -6,7 +6,6 @@ appended, and of two with one key the later holds: so a writer that is killed le
 of a record at the end, which the next writer cuts off.
 """
 
-import fcntl
 import mmap
 import os
 import sys
@@ -21,6 +20,7 @@ import numpy as np
 from jaxtyping import Bool, Float32, Int64, UInt32, UInt64
 
 from askwise.errors import InputError, SlowPathWarning
+from askwise.files import leave_lock, take_lock
 
 _KEY = 16  # bytes: no two of a trillion items meet
 _HEADER = 64
@@ -209,8 +209,8 @@ def _locked(folder: Path) -> Iterator[None]:
     """One writer at a time, also among threads and forked processes: each opens the lock for itself."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        take_lock(file.fileno())
         try:
             yield
         finally:  # by word, not by closing: a process forked meanwhile has the file open, too
-            fcntl.flock(file, fcntl.LOCK_UN)
+            leave_lock(file.fileno())

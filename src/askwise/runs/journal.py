@@ -1,6 +1,5 @@
 """Finished rows, kept one by one with the commit that made them."""
 
-import fcntl
 import json
 import os
 import shutil
@@ -13,6 +12,7 @@ from typing import Any
 import torch
 
 from askwise.errors import CorruptError
+from askwise.files import leave_lock, take_lock
 
 
 def commit() -> str | None:
@@ -67,11 +67,14 @@ def append(path: Path, row: Mapping[str, Any]) -> None:
     line = json.dumps(row, allow_nan=False).encode() + b"\n"
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab+") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)  # until the file is closed
-        file.seek(0)
-        whole = file.read().rfind(b"\n") + 1
-        file.truncate(whole)
-        file.seek(whole)
-        file.write(line)
-        file.flush()
-        os.fsync(file.fileno())
+        take_lock(file.fileno())
+        try:
+            file.seek(0)
+            whole = file.read().rfind(b"\n") + 1
+            file.truncate(whole)
+            file.seek(whole)
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+        finally:
+            leave_lock(file.fileno())

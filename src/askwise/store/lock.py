@@ -5,7 +5,6 @@ for other names of the store (links are followed) and for other containers on th
 none of SQLite's: closing any descriptor of a database drops the locks that SQLite holds on it.
 """
 
-import fcntl
 import json
 import os
 import socket
@@ -13,6 +12,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from askwise.errors import StoreError
+from askwise.files import leave_lock, take_lock
+
+_PRIVATE = getattr(os, "O_CLOEXEC", 0)  # programs that are started do not have the file
 
 
 @dataclass(frozen=True)
@@ -37,18 +39,19 @@ class Lock:
     def __init__(self, store: Path, *, name: str) -> None:
         self.path = _path(store)
         self.holder = this_process()
-        self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | _PRIVATE, 0o644)
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            other = _read(self._file)
-            os.close(self._file)
-            raise StoreError(in_use(name, other)) from error
+            taken = take_lock(self._file, wait=False)
+            other = None if taken else _read(self._file)
         except BaseException:
             os.close(self._file)
             raise
+        if not taken:
+            os.close(self._file)
+            raise StoreError(in_use(name, other))
         os.ftruncate(self._file, 0)
-        os.pwrite(self._file, json.dumps(asdict(self.holder)).encode(), 0)
+        os.lseek(self._file, 0, os.SEEK_SET)
+        os.write(self._file, json.dumps(asdict(self.holder)).encode())
         _live.add(self)
 
     def release(self) -> None:
@@ -57,6 +60,7 @@ class Lock:
             return
         _live.discard(self)
         os.ftruncate(self._file, 0)
+        leave_lock(self._file)
         os.close(self._file)
 
     def close_in_child(self) -> None:
@@ -73,7 +77,8 @@ def _after_fork() -> None:
     _live.clear()
 
 
-os.register_at_fork(after_in_child=_after_fork)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def in_use(name: str, other: Holder | None) -> str:
@@ -90,14 +95,12 @@ def in_use(name: str, other: Holder | None) -> str:
 def trainer(store: Path) -> Holder | None:
     """The living process that trains on a store, if there is one; `Holder(0, "")` if it gave no name."""
     try:
-        file = os.open(_path(store), os.O_RDWR | os.O_CLOEXEC)
+        file = os.open(_path(store), os.O_RDWR | _PRIVATE)
     except OSError:
         return None
     try:
-        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return _read(file) or Holder(0, "")
-    else:
+        if not take_lock(file, wait=False, shared=True):
+            return _read(file) or Holder(0, "")
         return None
     finally:
         os.close(file)
@@ -120,6 +123,7 @@ def _path(store: Path) -> Path:
 
 def _read(file: int) -> Holder | None:
     try:
-        return Holder(**json.loads(os.pread(file, 4096, 0)))
+        os.lseek(file, 0, os.SEEK_SET)
+        return Holder(**json.loads(os.read(file, 4096)))
     except (ValueError, TypeError):  # not written yet
         return None
