@@ -61,12 +61,12 @@ def test_writers_wait_for_each_other_without_kernel_locks(no_kernel_locks, tmp_p
 def test_a_loop_runs_where_neither_is_there(tmp_path):
     code = """
 import os, sys
+import multiprocessing.connection, sqlalchemy, torch  # these look for themselves what a system has
 sys.modules["fcntl"] = None                      # as on a system that has none
 for name in ("fork", "register_at_fork", "O_CLOEXEC", "pread", "pwrite", "sched_getaffinity"):
     if hasattr(os, name):
         delattr(os, name)
 os.environ["ASKWISE_FORK"] = "0"
-import torch
 import askwise as aw
 x = torch.randn(60, 3, generator=torch.Generator().manual_seed(0))
 network = torch.nn.Sequential(torch.nn.Linear(3, 2))
