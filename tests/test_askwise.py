@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import askwise as aw
 
@@ -43,7 +45,13 @@ print([k for k, (a, b) in enumerate(zip(before, state())) if a != b])
     assert python(code) == "[]\n"
 
 
-def test_the_version_is_the_packages() -> None:
-    from importlib.metadata import version
-
-    assert aw.__version__ == version("askwise")
+def test_the_version_stands_in_one_place() -> None:
+    root = Path(__file__).parent.parent
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    assert project["project"]["dynamic"] == ["version"]
+    assert "version" not in project["project"]
+    home = root / project["tool"]["hatch"]["version"]["path"]
+    assert f'__version__ = "{aw.__version__}"' in home.read_text(encoding="utf-8")
+    assert (
+        (root / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()[1].startswith(f"## {aw.__version__}")
+    )
