@@ -11,6 +11,8 @@ import socket
 import subprocess
 import sys
 import time
+import traceback
+import warnings
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
@@ -139,8 +141,11 @@ def _become(name: str, out: int, work: Any) -> None:
         os.close(out)
         sys.stdout = os.fdopen(1, "w", buffering=1, closefd=False)
         _named(name)
+        warnings.resetwarnings()  # those of the tests are errors
         work()
         code = 0
+    except Exception:
+        traceback.print_exc()
     finally:
         os._exit(code)
 

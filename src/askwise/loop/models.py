@@ -88,7 +88,9 @@ def _restored(setting: Setting, last: Round) -> Fitted:
     why = "a store in memory keeps no models"
     again = [fact for fact in setting.store.facts(Restored) if fact.round == last.number]
     kept = again[-1] if again else last
-    if setting.store.folder is not None:
+    if setting.store.folder is not None and not kept.checkpoint:
+        why = f"round {last.number} left no model on the disk, as rounds between two checkpoints do"
+    elif setting.store.folder is not None:
         place = setting.store.folder / kept.checkpoint
         try:
             fitted = load(place, network=setting.network)
