@@ -196,9 +196,7 @@ def test_a_trainer_that_was_killed_goes_on_with_all_answers(learner, person, ite
     with again:
         live = again.live()
         ids = [question.id for question in live.open()]
-        with pytest.warns(
-            SlowPathWarning, match="left no model on the disk, .* trained again .* the same to the bit"
-        ):
+        with pytest.warns(SlowPathWarning, match="left no model on the disk.*again .* the same to the bit"):
             assert live.guesses(ids)
         assert live.step().fitted.labels == 9
 
