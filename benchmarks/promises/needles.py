@@ -27,23 +27,44 @@ def haystack(data: Labelled, rare: int, *, size: int, rng: torch.Generator) -> T
 
 def simulate(data: Labelled, *, seed: int, size: int = POOL, count: int = RUNS) -> dict[str, Any]:
     """In how many runs each way finds an item of the rare class."""
-    size = min(size, len(data.labels) // 1000 * 1000 or size)
     rng = generator(seed, "honest", "needles")
-    pools = torch.stack([haystack(data, run % data.classes, size=size, rng=rng) for run in range(count)])
-    few = max(1, size // 1000)
-    start = torch.stack([torch.randperm(size, generator=rng)[:RANDOM] for _ in range(count)])
+    pools, start, few = _made(data, size, count, rng)
     found = {"random": 0, "margin": _by_margin(data, pools, start, few), "k_center": 0}
     for run in range(count):
-        x, first = data.features[pools[run]], start[run]
-        rest = torch.ones(size, dtype=torch.bool).index_fill_(0, first, False).nonzero().squeeze(1)
+        rest = _rest(pools[run], start[run])
         ways = {"random": rest[torch.randperm(len(rest), generator=rng)[: LABELS - RANDOM]]}
-        picks = aw.select(
-            "k_center", features=x[rest], labelled=x[first], count=LABELS - RANDOM, seed=derive(seed, run)
-        )
-        ways["k_center"] = rest[picks]
+        ways["k_center"] = _by_features("k_center", data, pools[run], start[run], derive(seed, run))
         for name, asked in ways.items():
-            found[name] += bool((torch.cat([first, asked]) < few).any())
+            found[name] += bool((torch.cat([start[run], asked]) < few).any())
     return {"found": found}
+
+
+def simulate_needle(data: Labelled, *, seed: int, size: int = POOL, count: int = RUNS) -> dict[str, Any]:
+    """In how many of the same runs the selection `needle` finds one."""
+    pools, start, few = _made(data, size, count, generator(seed, "honest", "needles"))
+    found = 0
+    for run in range(count):
+        asked = _by_features("needle", data, pools[run], start[run], derive(seed, run))
+        found += bool((torch.cat([start[run], asked]) < few).any())
+    return {"found": {"needle": found}}
+
+
+def _made(data: Labelled, size: int, count: int, rng: torch.Generator) -> tuple[Tensor, Tensor, int]:
+    """The pool and the random first items of every run, and how many items of a pool are rare."""
+    size = min(size, len(data.labels) // 1000 * 1000 or size)
+    pools = torch.stack([haystack(data, run % data.classes, size=size, rng=rng) for run in range(count)])
+    start = torch.stack([torch.randperm(size, generator=rng)[:RANDOM] for _ in range(count)])
+    return pools, start, max(1, size // 1000)
+
+
+def _rest(pool: Tensor, first: Tensor) -> Tensor:
+    return torch.ones(len(pool), dtype=torch.bool).index_fill_(0, first, False).nonzero().squeeze(1)
+
+
+def _by_features(name: str, data: Labelled, pool: Tensor, first: Tensor, seed: int) -> Tensor:
+    """What a selection asks after the first items, all at once."""
+    x, rest = data.features[pool], _rest(pool, first)
+    return rest[aw.select(name, features=x[rest], labelled=x[first], count=LABELS - RANDOM, seed=seed)]
 
 
 def _by_margin(data: Labelled, pools: Tensor, start: Tensor, few: int) -> int:

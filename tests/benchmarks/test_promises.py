@@ -110,6 +110,9 @@ def test_a_needle_pool_has_one_needle_in_a_thousand_and_every_way_is_counted(dat
     found = needles.simulate(data, seed=0, size=300, count=2)["found"]
     assert set(found) == {"random", "margin", "k_center"}
     assert all(0 <= hits <= 2 for hits in found.values())
+    ours = needles.simulate_needle(data, seed=0, size=300, count=2)["found"]
+    assert set(ours) == {"needle"}
+    assert 0 <= ours["needle"] <= 2
 
 
 @pytest.mark.slow

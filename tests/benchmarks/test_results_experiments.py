@@ -103,6 +103,8 @@ def _promises(key: Key) -> dict[str, Any]:
         return {"forecasts": [[0.004, -0.009, 0.016, 0.02], [0.02, -0.005, 0.032, 0.01]]}
     if key["part"] == "needles":
         return {"found": {"random": 3, "k_center": 20}}
+    if key["part"] == "needle":
+        return {"found": {"needle": 21}}
     if key["part"] == "suspects":
         return {
             "found": {"cross-fitted": 0.5, "random": 0.1},

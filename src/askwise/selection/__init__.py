@@ -14,6 +14,7 @@ from askwise.selection.batchbald import SaturationWarning, batchbald
 from askwise.selection.gaussian_batchbald import gaussian_batchbald
 from askwise.selection.k_center import k_center
 from askwise.selection.lcmd import lcmd
+from askwise.selection.needle import needle
 from askwise.selection.stochastic import power, softmax, softrank
 from askwise.selection.top_k import top_k
 from askwise.selection.typiclust import typiclust
@@ -54,6 +55,7 @@ SELECTIONS: dict[str, Selection] = {
     "softrank": Selection(softrank, needs=("scores",), sees="all"),
     "batchbald": Selection(batchbald, needs=("log_probs",), tasks=("classification",)),
     "k_center": Selection(k_center, needs=("features",), cold_start=True, tasks=_VECTORS),
+    "needle": Selection(needle, needs=("features",), cold_start=True, tasks=_VECTORS),
     "typiclust": Selection(typiclust, needs=("features",), cold_start=True, tasks=_VECTORS),
     "badge": Selection(badge, needs=("log_probs", "features"), tasks=("classification", "multilabel")),
     "gaussian_batchbald": Selection(gaussian_batchbald, needs=("moments",), tasks=("regression",)),
