@@ -92,6 +92,14 @@ def test_masks_have_overlap_and_pictures(tmp_path):
     assert "Overlap of each class" in page
     assert [said for said, _ in content.unsure[0].more] == ["the mask it would draw", "where it is uncertain"]
     assert any(shown.more for shown in content.asked)
+    assert 'style="background:#4682b4"' in page  # the colour of the first class, beside its name
+
+
+def test_what_is_unsure_comes_in_the_order_of_its_scores(pages):
+    for content, _, _ in pages.values():
+        scores = [shown.score for shown in content.unsure]
+        assert len(scores) > 5
+        assert scores == sorted(scores, reverse=True)
 
 
 def test_a_mask_is_painted_in_the_colours_of_its_classes():

@@ -16,6 +16,11 @@ _PALETTE = (
 )  # fmt: skip
 
 
+def colour(number: int) -> str:
+    """The colour of a class in a mask, as pages write it."""
+    return "#{:02x}{:02x}{:02x}".format(*_PALETTE[number % len(_PALETTE)])
+
+
 def painted(mask: Int64[Tensor, "H W"], classes: int) -> bytes:
     """A mask in colours; what is no class is black."""
     return png(_colours(mask, classes))

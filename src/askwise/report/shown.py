@@ -76,14 +76,15 @@ def unsure(run: Past, ledger: Ledger, pool: Pool, fitted: Fitted) -> list[Shown]
     best = score_items(
         some, lambda lists: map(scores, lists), chunk=chunk_size(pool), keep=_UNSURE, seed=plan.seed
     )
-    reading = pool.read(best.ids)
+    values = dict(zip(best.ids, best.scores.tolist(), strict=True))
+    reading = pool.read(sorted(values, key=lambda name: -values[name]))
     found = predict(fitted, reading.inputs, draws=plan.draws, seed=draw)
     pictures = _drawn(reading.ids, reading.inputs)
     return [
         Shown(
             id=name,
             picture=pictures.get(name),
-            score=best.scores[place].item(),
+            score=values[name],
             **_guessed(run, found.mean[place], found.total[place], reading.inputs[place]),
         )
         for place, name in enumerate(reading.ids)

@@ -7,6 +7,7 @@ from itertools import groupby
 from askwise.report import wording
 from askwise.report.content import Content, Shown
 from askwise.report.markup import Html, tag
+from askwise.report.pictures import colour
 from askwise.report.sections.parts import folded, name, section
 
 _OPEN = 3  # rounds shown unfolded at either end
@@ -31,7 +32,7 @@ def asked(content: Content) -> Html:
         lead += f" Of {whole} the first and last {half} are shown."
     if known:
         lead += f" It would have been wrong about {wrong} of {known}."
-    return section("asked", "What it asked", *drawn, lead=lead)
+    return section("asked", "What it asked", _legend(content, content.asked), *drawn, lead=lead)
 
 
 def unsure(content: Content) -> Html:
@@ -39,7 +40,21 @@ def unsure(content: Content) -> Html:
     if not content.unsure:
         return Html("")
     lead = "The highest scores that are left: what it would ask next."
-    return section("unsure", "What it is still unsure about", _cards(content.unsure), lead=lead)
+    legend = _legend(content, content.unsure)
+    if legend:
+        lead += " Below each item: the mask it would draw, and where it is uncertain, bright where most."
+    return section("unsure", "What it is still unsure about", legend, _cards(content.unsure), lead=lead)
+
+
+def _legend(content: Content, items: Sequence[Shown]) -> Html:
+    """The colours of the classes, where masks are shown."""
+    if not any(item.more for item in items):
+        return Html("")
+    listed = [
+        tag("li", tag("span", style=f"background:{colour(number)}"), name(label))
+        for number, label in enumerate(content.classes)
+    ]
+    return tag("ul", *listed, class_="colours")
 
 
 def _round(number: int | None, items: Sequence[Shown]) -> Html:

@@ -81,9 +81,7 @@ def _trend(found: Sequence[Measured], name: str) -> Html:
     said = wording.measure(name)
     alt = f"{said} from {_written(values[0])} to {_written(values[-1])}"
     chart = lines([Line(said, 0, labels, values)], x, y, alt=alt)
-    return figure(
-        tag("div", chart, class_="small"), title=f"{said} (last: {_written(values[-1])})", note=said
-    )
+    return figure(tag("div", chart, class_="small"), title=f"{said} (last: {_written(values[-1])})")
 
 
 def _written(value: Number | None) -> str:
