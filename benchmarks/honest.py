@@ -367,7 +367,7 @@ def _needles(rows: Rows, ours: Rows) -> list[str]:
         "",
         "A class of 1 in 1,000, another one in every run; the share of runs in which one of its items is among the first "
         f"{needles.LABELS} labels, of which {runs.RANDOM} are random. k_center and needle choose by features alone; needle "
-        "was settled on other runs of digits and TREC.",
+        "was settled on other runs of digits, MNIST and TREC.",
         "",
         _head("set", ["runs", *ways, *(["needle (runs)"] if ours else [])]),
     ]

@@ -1,4 +1,4 @@
-"""The needle: by turns the farthest item and the least known direction, as brute force finds them."""
+"""The needle: the item with the largest variance left, as brute force finds it."""
 
 import torch
 
@@ -15,18 +15,22 @@ def rows(features, others):
     return [torch.nn.functional.normalize(x - centre, dim=1) for x in (features, others)]
 
 
-def test_picks_are_by_turns_the_farthest_and_the_one_with_the_most_variance_left():
+def test_each_pick_has_the_largest_variance_of_a_gaussian_process_given_all_before():
     features, labelled = points(), points(3, seed=1)
     picks = select("needle", features=features, labelled=labelled, count=8).tolist()
     x, first = rows(features, labelled)
+    scale = 2 * 0.5 * 2 * x.var(dim=0, correction=0).sum()
+
+    def kernel(one, other):
+        return torch.exp(-torch.cdist(one, other).square() / scale)
+
     for number, pick in enumerate(picks):
         known = torch.cat([first, x[picks[:number]]])
-        far = torch.cdist(x, known).amin(dim=1)
-        inside = torch.linalg.inv(0.1 * torch.eye(4) + known.T @ known)
-        left = torch.einsum("nd,de,ne->n", x, inside.double(), x)
-        wanted = (far, left)[number % 2].clone()
-        wanted[picks[:number]] = -1
-        assert pick == int(wanted.argmax())
+        inside = kernel(known, known) + 0.01 * torch.eye(len(known))
+        across = kernel(x, known)
+        left = 1 - (across @ torch.linalg.inv(inside) * across).sum(dim=1)
+        left[picks[:number]] = -1
+        assert pick == int(left.argmax())
 
 
 def test_units_and_the_origin_of_the_features_do_not_matter():
@@ -47,5 +51,5 @@ def test_a_class_with_a_feature_of_its_own_is_found_sooner_than_by_k_center():
         return min((place for place, pick in enumerate(picks) if pick < 3), default=60)
 
     ours, plain = ([places(name, seed) for seed in range(6)] for name in ("needle", "k_center"))
-    assert max(ours) < 6
+    assert max(ours) < 20
     assert sum(ours) < 0.5 * sum(plain)

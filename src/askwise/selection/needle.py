@@ -1,4 +1,4 @@
-"""Look for what nobody declared: items unlike all that is labelled, in two ways by turns."""
+"""Look for what nobody declared: each pick is the item of which all that is known says least."""
 
 import torch
 from jaxtyping import Float64
@@ -10,50 +10,46 @@ from askwise.math.distance import squared_to
 from askwise.selection.order import Ids, shuffled
 from askwise.types import Features, Picks
 
-_NOISE = 0.1  # of a label, where an item's features have length 1
+_LENGTH = 0.5  # of the mean squared distance between two items: the square of the kernel's length
+_NOISE = 0.01  # of a label, where an item has variance 1
 
 
 def needle(features: Features, *, count: int, seed: int, ids: Ids, labelled: Tensor | None = None) -> Picks:
-    """Picks that are by turns the farthest from everything known, and in the direction least known.
+    """The items with the largest variance left, one after another, given `labelled` and the picks before.
 
-    The first is k_center's distance to the nearest known item; it meets strange single items. The second
-    is the variance that a linear model has left after the known ones (D-optimal design); it meets classes
-    that use features of their own. Rows are centred and brought to unit length. It is for finding classes,
-    not for learning the known ones.
+    The variance is that of a Gaussian process with a Gaussian kernel on rows of unit length. k_center looks
+    at the nearest known item alone; here all that are near count, so that a direction nobody has asked
+    about is met sooner. It is for finding classes, not for learning the known ones.
     """
     order = shuffled(seed=seed, ids=ids)  # sums in this order do not depend on the pool's
-    points, known = features[order].double().cpu(), features[:0].double().cpu()
+    points = features[order].double().cpu()
+    known = points[:0]
     if labelled is not None and len(labelled):
         known = check_features(labelled, name="labelled", width=features.shape[1]).to(points)
     centre = points.mean(dim=0)
-    rows = F.normalize(points - centre, dim=1)
-    near = torch.full((len(rows),), torch.inf, dtype=torch.float64)
-    spread = torch.eye(rows.shape[1], dtype=torch.float64) / _NOISE
-    left = rows.square().sum(dim=1) / _NOISE
-    for one in F.normalize(known - centre, dim=1):
-        near, spread, left = _given(rows, one, near, spread, left)
+    rows = F.normalize(torch.cat([points, known]) - centre, dim=1)
+    apart = 2 * rows[: len(points)].var(dim=0, correction=0).sum().clamp(min=1e-12)
+    left = torch.ones(len(rows), dtype=torch.float64)
+    seen = torch.empty(len(rows), 0, dtype=torch.float64)
+    for place in range(len(points), len(rows)):
+        left, seen = _given(rows, place, left, seen, apart)
     picks: list[int] = []
     while len(picks) < count:
-        turn = (near if len(picks) % 2 == 0 else left).clone()
-        turn[picks] = -torch.inf
-        picks.append(int(turn.argmax()))  # a tie goes to the first by hash
-        near, spread, left = _given(rows, rows[picks[-1]], near, spread, left)
+        gain = left[: len(points)].clone()
+        gain[picks] = -torch.inf
+        picks.append(int(gain.argmax()))  # a tie goes to the first by hash
+        left, seen = _given(rows, picks[-1], left, seen, apart)
     return order[torch.tensor(picks)]
 
 
 def _given(
     rows: Float64[Tensor, "N D"],
-    one: Float64[Tensor, " D"],
-    near: Float64[Tensor, " N"],
-    spread: Float64[Tensor, "D D"],
+    place: int,
     left: Float64[Tensor, " N"],
-) -> tuple[Float64[Tensor, " N"], Float64[Tensor, "D D"], Float64[Tensor, " N"]]:
-    """Distance to the nearest known item, covariance and variance left, once one more item is known."""
-    moved = spread @ one
-    size = 1 + one @ moved
-    fallen = (rows @ moved).square() / size
-    return (
-        torch.minimum(near, squared_to(rows, one)),
-        spread - torch.outer(moved, moved) / size,
-        (left - fallen).clamp(min=0),
-    )
+    seen: Float64[Tensor, "N k"],
+    apart: Float64[Tensor, ""],
+) -> tuple[Float64[Tensor, " N"], Float64[Tensor, "N k1"]]:
+    """The variance left, and one more column of the Cholesky factor, once one more item is known."""
+    kernel = torch.exp(-squared_to(rows, rows[place]) / (2 * _LENGTH * apart))
+    column = (kernel - seen @ seen[place]) / (left[place] + _NOISE).sqrt()
+    return (left - column.square()).clamp(min=0), torch.cat([seen, column[:, None]], dim=1)
