@@ -13,6 +13,7 @@ from askwise.bayes import calibrate as module
 from askwise.bayes.fitted import Fitted
 from askwise.bayes.program.stream import tempered
 from askwise.errors import InputError
+from askwise.math.temperature import HIGHEST
 from askwise.tasks import classification, multilabel, regression, segmentation
 
 POSTERIORS = {"point": aw.point(), "bbb": aw.bbb(last=1)}
@@ -98,7 +99,7 @@ def test_a_small_set_without_a_mistake_does_not_ask_for_boundless_confidence() -
     found = aw.calibrate(model(2.0), (x, y), draws=2).temperature
     assert 0.2 < found < 1
     wrong = (y + 1) % 4
-    assert 1 < aw.calibrate(model(2.0), (x, wrong), draws=2).temperature <= module.HIGHEST
+    assert 1 < aw.calibrate(model(2.0), (x, wrong), draws=2).temperature <= HIGHEST
 
 
 def test_an_earlier_temperature_does_not_matter() -> None:

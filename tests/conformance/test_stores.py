@@ -33,6 +33,7 @@ from askwise.store.facts import (
     Round,
     Segment,
     Snapshot,
+    Sweep,
 )
 from askwise.store.labels import Mask, Numbers, Tags
 from askwise.store.ledger import Ledger
@@ -98,6 +99,17 @@ EVERY_FACT = [
     Answer(id="a", key="skip", verdict="skip", annotator="ann", view="grid", assisted=True, seconds=1.25),
     Answer(id="a", key="no", verdict="cannot_tell", note="blurred"),
     Answer(id="a", key="back", verdict="retract", question="own"),
+    Sweep(
+        sweep="g",
+        key="k",
+        annotator="ann",
+        number=1,
+        items=("a", "b"),
+        wrong=("b",),
+        sentinels=("c",),
+        missed=("c",),
+    ),
+    Sweep(sweep="g", key="l", annotator="ann", number=1, undone=True),
     Resolution(id="a", verdict="label", label=1, annotator="ann", answers=(3, 4), note="clear"),
     Snapshot(round=1, seen=3, count=2, sha256="cd"),
     Encoded(round=1, encoder="ef", count=1000, sha256="01"),

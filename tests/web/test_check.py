@@ -51,6 +51,7 @@ def test_skipped_and_unclear_items_come_once_more_and_no_more_when_they_are_kept
     assert found["counts"] == {
         "suspects": None,
         "disagreements": 0,
+        "swept": 0,
         "edited": 0,
         "skipped": 1,
         "unclear": 1,

@@ -7,6 +7,7 @@ from askwise.assess.dawid_skene import Annotators, dawid_skene
 from askwise.assess.estimate import Estimate, prevalence
 from askwise.assess.forecast import Forecast, forecast
 from askwise.assess.means import mean, stratified
+from askwise.assess.misses import Misses, misses
 from askwise.assess.parts import Recalls, recalls, tags
 from askwise.assess.suspects import Suspects, folds, suspects
 
@@ -18,6 +19,7 @@ __all__ = [
     "Certificate",
     "Estimate",
     "Forecast",
+    "Misses",
     "Open",
     "Recalls",
     "Spread",
@@ -32,6 +34,7 @@ __all__ = [
     "forecast",
     "krippendorff",
     "mean",
+    "misses",
     "prevalence",
     "recalls",
     "stratified",

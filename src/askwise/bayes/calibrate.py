@@ -1,6 +1,5 @@
 """One temperature for all predictions, chosen on labels that were not trained on (Guo et al. 2017)."""
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,11 +11,10 @@ from askwise.bayes.fitted import Fitted, as_fitted
 from askwise.bayes.program.stream import blocks, tempered
 from askwise.bayes.program.trace import as_taken, outputs_of
 from askwise.errors import InputError, positive
+from askwise.math.temperature import best_temperature, prior
 from askwise.tasks import Task
 from askwise.train import examples
 
-HIGHEST = 20.0  # and its inverse is the lowest
-_HALF, _PASSES = 6, 4  # 13 temperatures, then 13 around the best, ...: in the end 0.2 % apart
 _KEPT = 256 * 2**20  # bytes of log-probabilities kept between the passes; more are made anew
 _ITEMS = 4096  # read at a time, where `data` is read item by item
 
@@ -44,18 +42,13 @@ def calibrate(fitted: Fitted, data: Any, *, draws: int = 100, seed: int = 0) -> 
 
     size = fitted.task.predictive(outputs.unsqueeze(1)).numel() * outputs.element_size()
     kept = list(predicted()) if len(labelled) * positive("draws", draws) * size <= _KEPT else None
-    best, span = 0.0, math.log(HIGHEST)
-    for _ in range(_PASSES):
-        logs = [_bounded(best + span * number / _HALF) for number in range(-_HALF, _HALF + 1)]
-        found = _nll(fitted.task, predicted() if kept is None else kept, [math.exp(log) for log in logs])
-        best = min(zip(found, map(abs, logs), logs, strict=True))[-1]
-        span /= _HALF
-    return replace(fitted, temperature=math.exp(best))
+    found = best_temperature(lambda at: _nll(fitted.task, predicted() if kept is None else kept, at))
+    return replace(fitted, temperature=found)
 
 
 def _nll(task: Task, parts: Iterable[tuple[Tensor, Tensor]], at: Sequence[float]) -> list[float]:
     """Summed NLL of the mean prediction at each temperature, and the prior of that temperature."""
-    totals = [math.log(temperature) ** 2 / 2 for temperature in at]
+    totals = [prior(temperature) for temperature in at]
     for logs, labels in parts:
         # Items last in memory: measured, the links are three times as fast.
         some = logs.movedim(0, -1).contiguous().movedim(-1, 0)
@@ -63,7 +56,3 @@ def _nll(task: Task, parts: Iterable[tuple[Tensor, Tensor]], at: Sequence[float]
             likely = task.log_likelihood(tempered(some, temperature), labels)
             totals[place] -= likely.double().nansum().item()  # NaN where a label is unknown
     return totals
-
-
-def _bounded(log: float) -> float:
-    return min(max(log, -math.log(HIGHEST)), math.log(HIGHEST))

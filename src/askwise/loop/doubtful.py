@@ -46,7 +46,7 @@ def suspects_of(setting: Setting, *, count: int | None = None) -> list[Suspect]:
         )
     given = torch.tensor([labels[name] for name in reading.ids])
     found = suspects(
-        _cross_fitted(setting, reading.ids, reading.inputs, given),
+        cross_fitted(setting, reading.ids, reading.inputs, given),
         given,
         count=count,
         seed=setting.plan.seed,
@@ -95,7 +95,7 @@ def annotators_of(setting: Setting) -> tuple[list[str], Annotators] | None:
     return people, found
 
 
-def _cross_fitted(setting: Setting, ids: list[str], inputs: Tensor, given: Tensor) -> Tensor:
+def cross_fitted(setting: Setting, ids: list[str], inputs: Tensor, given: Tensor) -> Tensor:
     """Log-probabilities [N, C] of every item by a model that has not seen its label."""
     plan = setting.plan
     training = replace(as_training(plan.training), patience=None)

@@ -14,6 +14,7 @@ from askwise.engine import Local
 from askwise.loop.models import latest
 from askwise.loop.perform import ask_questions, train_round
 from askwise.loop.setting import Setting
+from askwise.loop.sweeping import Sweepable, Sweeping
 from askwise.pool.features import FeaturePool
 from askwise.store.facts import Answer, Question, Round
 
@@ -68,6 +69,7 @@ class Live:
             setting.plan = setting.plan.model_copy(update={"pool_subset": MOST_SCORED})
         self._partial = isinstance(setting.pool, FeaturePool)
         self._kept = 0
+        self._sweeping = Sweeping(setting)
 
     def step(self) -> Turn | None:
         """Fit and ask, if anything was answered or too little is asked; none if there is nothing to do."""
@@ -122,6 +124,11 @@ class Live:
             )
             for at, name in enumerate(reading.ids)
         ]
+
+    def sweepable(self) -> list[Sweepable]:
+        """Items that the last model is sure of, class by class."""
+        with self._setting.acting:
+            return self._sweeping.found()
 
     def encoded(self) -> tuple[int, int]:
         """How many items have features, of how many."""

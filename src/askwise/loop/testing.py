@@ -140,7 +140,7 @@ class Testing:
                 self.begun = True
             case Answer() if fact.question in self._questions:
                 self.answers.setdefault(fact.id, []).append(fact)
-            case Answer() if fact.question and fact.view != "check":
+            case Answer() if fact.question and fact.view not in ("check", "sweep"):
                 self.learned.add(fact.id)
             case Group():
                 self.groups[fact.id] = fact.group

@@ -178,6 +178,27 @@ class Answer(About):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Sweep(Fact):
+    """Many items that one annotator confirmed at once as a class, beside the answers that came of it.
+
+    `key` names the act: confirming a grid (`sweep`), or taking it back (`undone`). `sentinels` are items that
+    this annotator had labelled otherwise, `missed` those of them that passed; neither changes their labels.
+    """
+
+    sweep: str
+    key: str
+    annotator: str
+    number: int
+    """The class."""
+    items: tuple[str, ...] = ()
+    wrong: tuple[str, ...] = ()
+    """Those of the items that were marked as not of the class."""
+    sentinels: tuple[str, ...] = ()
+    missed: tuple[str, ...] = ()
+    undone: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class Resolution(About):
     """What holds for an item in spite of its answers, by whose word and from which of them (their seq)."""
 
@@ -278,6 +299,7 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     Role,
     Question,
     Answer,
+    Sweep,
     Resolution,
     Snapshot,
     Encoded,
@@ -305,6 +327,7 @@ ONCE: Final[dict[type[Fact], tuple[tuple[str, ...], ...]]] = {
     Role: (("role", "epoch"),),
     Question: (("question",),),
     Answer: (("id", "question", "annotator", "key"),),
+    Sweep: (("annotator", "key"),),
     Round: (("number",),),
     Asked: (("round", "turn"),),
     Attempt: (("certificate", "number"),),

@@ -25,6 +25,7 @@ from askwise.web.edits import edit_classes
 from askwise.web.find import add_find
 from askwise.web.guard import App, Guard
 from askwise.web.live import Live
+from askwise.web.sweep import add_sweep
 
 STATIC = Path(__file__).parent / "static"
 
@@ -81,6 +82,7 @@ def make_app(
     add_check(app, desk, live, sees_all=sees_all)
     add_find(app, desk, live, sees_all=sees_all)
     add_certify(app, desk, live)
+    add_sweep(app, desk, live)
     _add_errors(app)
 
     @app.get("/", include_in_schema=False)

@@ -13,7 +13,7 @@ from askwise.web.live import Live
 from askwise.web.models import Opaque, Verdict
 from askwise.web.queues import Queues
 
-CheckKind = Literal["suspects", "disagreements", "edited", "skipped", "unclear"]
+CheckKind = Literal["suspects", "disagreements", "swept", "edited", "skipped", "unclear"]
 
 
 class Said(BaseModel):

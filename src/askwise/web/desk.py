@@ -18,7 +18,7 @@ from askwise.runs.material import material, read_plan
 from askwise.store import open_store
 from askwise.store.classes import Edited, edited
 from askwise.store.contract import F, Lease
-from askwise.store.facts import Answer, ClassEdit, Fact, Planned, Quarantine, Round
+from askwise.store.facts import Answer, ClassEdit, Fact, Planned, Quarantine, Round, Sweep
 from askwise.store.labels import Label, Numbers, Tags
 from askwise.store.ledger import Ledger
 from askwise.web import models
@@ -60,6 +60,11 @@ class Desk:
         self._read: dict[type[Fact], list[Fact]] = {}
         self._band: tuple[int, models.Accuracy | None] | None = None
         self._given: deque[float] = deque(maxlen=1000)
+
+    @property
+    def lock(self) -> RLock:
+        """Held by whoever reads facts and appends others because of them."""
+        return self._lock
 
     def close(self) -> None:
         """Let go of the store."""
@@ -260,6 +265,10 @@ class Desk:
     def rounds(self) -> list[Round]:
         """Every model so far, oldest first."""
         return self._every(Round)
+
+    def sweeps(self) -> list[Sweep]:
+        """Every grid so far, and every one that was taken back, oldest first."""
+        return self._every(Sweep)
 
     def _every(self, kind: type[F]) -> list[F]:
         """All facts of a kind; only what is new is read."""

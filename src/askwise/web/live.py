@@ -10,6 +10,7 @@ from typing import Any
 
 from askwise.errors import BusyError, InputError
 from askwise.loop.live import Guess
+from askwise.loop.sweeping import Sweepable
 from askwise.web.beside import Beside, Message
 from askwise.web.models import Encoding
 
@@ -41,6 +42,8 @@ class Live:
         """The revision up to which the last model has seen the answers."""
         self.refused: str | None = None
         """Why the trainer could not work, in its own words."""
+        self.sweepable: list[Sweepable] = []
+        """The items that the last model is sure of, class by class."""
         self.turns = 0
         """Counts what has been heard, for whoever waits for news."""
 
@@ -133,6 +136,8 @@ class Live:
                     self.seen = seen
                 case {"kind": "guesses", "guesses": list(found)}:
                     self._take(found)
+                case {"kind": "sweepable", "found": list(sure)}:
+                    self.sweepable = [Sweepable(**one) for one in sure]
                 case {"kind": "answered", "why": list(names)}:
                     self._answered.update(names)
                 case {"kind": "reply", "number": int(number)}:

@@ -8,8 +8,9 @@ from askwise.store.facts import Answer, Resolution
 from askwise.store.labels import Label
 from askwise.web.desk import Desk
 from askwise.web.live import Live
+from askwise.web.sweeping import to_check
 
-KINDS = ("suspects", "disagreements", "edited", "skipped", "unclear")
+KINDS = ("suspects", "disagreements", "swept", "edited", "skipped", "unclear")
 _MOST = 200  # suspects asked for at a time
 _AGAIN = 0.1  # share of the labels that must be new before suspects are looked for again
 _FEWEST = 10
@@ -111,6 +112,7 @@ class Queues:
                 and resolved.get(name, 0) < all_said[-1].seq
                 and self._open(name)
             ],
+            "swept": to_check(desk),
             "edited": [name for name in by_item if self._orphaned(name)],
             "skipped": self._waiting(skipped, "skip"),
             "unclear": self._waiting(skipped, "cannot_tell"),

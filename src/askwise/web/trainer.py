@@ -9,7 +9,7 @@ from askwise.web.child import Line, main
 from askwise.web.requests import REQUESTS, Work
 
 if TYPE_CHECKING:
-    from askwise.loop.live import Guess
+    from askwise.loop.live import Guess, Live
     from askwise.store.facts import Round
 
 _LOOK = 1.0  # seconds between two looks at the store, for answers that came from elsewhere
@@ -32,6 +32,7 @@ def train(folder: Path, line: Line) -> None:
         _tell_round(line, ours.rounds()[-1:])
         _tell_guesses(line, live.guesses(question.id for question in live.open()))
         line.tell("ready")
+        _tell_sweepable(line, live)
         line.grace = _GRACE
         while not line.over.is_set():
             line.woken.clear()
@@ -42,6 +43,8 @@ def train(folder: Path, line: Line) -> None:
                 _tell_guesses(line, live.guesses(question.id for question in turn.asked))
                 line.tell("turn", asked=len(turn.asked), seconds=turn.seconds)
             _tell_wanted(line, work)
+            if turn is not None and turn.fitted is not None:
+                _tell_sweepable(line, live)
             line.tell("waiting", encoded=live.encoded())
             if turn is None and not line.heard:
                 line.woken.wait(_LOOK)
@@ -56,6 +59,10 @@ def _tell_round(line: Line, rounds: "list[Round]") -> None:
 def _tell_guesses(line: Line, guesses: "list[Guess]") -> None:
     if guesses:
         line.tell("guesses", guesses=[asdict(guess) for guess in guesses])
+
+
+def _tell_sweepable(line: Line, live: "Live") -> None:
+    line.tell("sweepable", found=[asdict(one) for one in live.sweepable()])
 
 
 def _tell_wanted(line: Line, work: Work) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import askwise
-from askwise.web import certify, check, find, models
+from askwise.web import certify, check, find, models, sweep
 
 STATIC = Path(askwise.__file__).parent / "web" / "static"
 TOKEN = "token-of-the-test"  # noqa: S105
@@ -37,6 +37,7 @@ RECORDS: dict[str, Any] = {
     "/api/classes": models.Classes,
     "/api/status": models.Status,
     "/api/unsure": models.Unsure,
+    "/api/sweep": sweep.SweepShown,
     "/api/items/*/text": models.Text,
     "/api/items/*/why": models.Why,
 }
@@ -207,6 +208,37 @@ class ContractServer:
         self.class_revision += 1
         return {"revision": self.class_revision, "classes": self.classes}
 
+    def sweep(self, query: dict[str, str]) -> dict[str, Any]:
+        held = self.verdicts()
+        free = [item for item in self.items.values() if item["item"] not in held]
+        name = query.get("class", self.classes[0]["name"])
+        tiles = [{"kind": self.kind, **item, "item": wire(item["item"])} for item in free[: int(query["n"])]]
+        grid = {"id": f"{self.posts:016x}", "name": name, "revision": 1, "tiles": tiles, "precision": 0.9}
+        offers = [{"name": one["name"], "count": len(free), "precision": 0.9} for one in self.classes]
+        return {
+            "offers": offers if tiles else [], "grid": grid if tiles else None, "state": "whole",
+            "misses": {"missed": 1, "shown": 12, "rate": 0.0833, "low": 0.0021, "high": 0.3848},
+            "to_check": 0, "reason": None if tiles else "No class is sure enough yet.",
+        }  # fmt: skip
+
+    def swept(self, body: dict[str, Any]) -> dict[str, Any]:
+        """A grid: every tile is a fact with the grid's key, and a mark without a class is none."""
+        self.posts += 1
+        given = sweep.SweepGiven.model_validate(body)
+        wrong = {one.item: one.value for one in given.wrong}
+        if given.key not in self.keys:
+            for item in given.tiles:
+                value = wrong.get(item, given.name)
+                if given.undo or value is not None:
+                    verdict, value = ("retract", None) if given.undo else ("label", value)
+                    fact = {"item": short(item), "verdict": verdict, "value": value, "view": "sweep"}
+                    more = {"key": given.key, "assisted": True, "note": None}
+                    self.facts.append({**fact, **more, "revision": len(self.facts) + 1})
+            self.keys[given.key] = len(self.facts)
+        with self.changed:
+            self.changed.notify_all()
+        return {"key": given.key, "revision": self.keys[given.key], "labels": len(given.tiles)}
+
     def why(self, item: str) -> dict[str, Any]:
         if not self.model:
             raise ProblemError(409, "no model yet")
@@ -294,7 +326,8 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         contract = self.server_contract
         routes = {"/api/answers": contract.answers, "/api/classes": contract.edit, **contract.more}
-        self.guarded(lambda: routes[self.path](body))
+        swept = self.path.startswith("/api/sweeps/")
+        self.guarded(lambda: (contract.swept if swept else routes[self.path])(body))
 
     def look(self, path: str, query: dict[str, str]) -> Any:
         contract = self.server_contract
@@ -307,6 +340,8 @@ class _Handler(BaseHTTPRequestHandler):
             return contract.questions(int(query["n"]))
         if path == "/api/history":
             return contract.history(query)
+        if path == "/api/sweep":
+            return contract.sweep(query)
         if path == "/api/status":
             return contract.snapshot()
         if path == "/api/unsure":

@@ -8,7 +8,7 @@ from test_page_keys import press, settled
 from test_page_looks import FITS, barriers
 from test_page_markup import FOREIGN
 
-KINDS = ("suspects", "disagreements", "edited", "skipped", "unclear")
+KINDS = ("suspects", "disagreements", "swept", "edited", "skipped", "unclear")
 
 
 def said(value: Any, who: str = "you", verdict: str = "label") -> dict[str, Any]:
@@ -50,7 +50,7 @@ def test_a_suspect_is_kept_changed_or_cannot_be_told_by_one_key_each_and_undone(
         lists = {"suspects": [doubtful(f"i{place}", "cat", "dog") for place in range(50, 54)]}
         queue(server, lists)
         page = visit(server)
-        press(page, "Tab")
+        press(page, "Tab", "Tab")  # over Sweep
         caption(page, "item 50")
         told = page.locator("#check .told-before").inner_text()
         assert told == (

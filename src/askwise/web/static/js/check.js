@@ -11,6 +11,7 @@ import { Viewer } from "./viewer.js";
 const KINDS = {
   suspects: "Probably wrong",
   disagreements: "People differ",
+  swept: "Swept too fast",
   edited: "Class has changed",
   skipped: "Skipped",
   unclear: "Cannot tell",
@@ -19,11 +20,12 @@ const KINDS = {
 const NOTHING = {
   suspects: "No label looks wrong to models that have not seen it.",
   disagreements: "Nobody disagrees with anybody.",
+  swept: "No grid is to be looked at again.",
   edited: "No item has lost its class.",
   skipped: "Nothing that was skipped waits.",
   unclear: "Nothing that could not be told waits.",
 };
-const SEEN = ["suspects", "disagreements"]; // here a guess or somebody's answer is shown: no blind answer
+const SEEN = ["suspects", "disagreements", "swept"]; // here a guess or somebody's answer is shown: no blind answer
 
 /** The view; `page` holds project, keys, items, outbox and views. */
 export class Check {

@@ -13,6 +13,7 @@ import { Panel } from "./panel.js";
 import { Questions } from "./questions.js";
 import { saved } from "./saved.js";
 import { Session } from "./session.js";
+import { Sweep } from "./sweep.js";
 import { Views } from "./views.js";
 
 start();
@@ -90,6 +91,7 @@ function run(project, outbox) {
     stock: (count, tell) => questions.stock(count, tell),
   });
   const ask = new Ask(page);
+  if (project.task === "classification") page.sweep = new Sweep(at("sweep"), page);
 
   document.title = `${project.name} – askwise`;
   fill(at("project"), project.name);

@@ -39,7 +39,7 @@ export class Outbox extends EventTarget {
 
   /** A mark, to ask later which items were answered since. */
   mark() {
-    return { at: this.#added.length, waiting: this.records.map((record) => record.item) };
+    return { at: this.#added.length, waiting: this.records.flatMap(about) };
   }
 
   /** The items whose answers the server may not have known at the time of the mark. */
@@ -47,11 +47,13 @@ export class Outbox extends EventTarget {
     return new Set([...waiting, ...this.#added.slice(at)]);
   }
 
-  /** Takes an answer; it is on its way, and kept here until it has arrived. */
+  /** Takes an answer; it is on its way, and kept here until it has arrived.
+
+  One with a `path` goes there alone, in its turn: a whole grid, whose tiles are `tiles`. */
   add(answer) {
     const record = { ...answer, key: uuid(), order: performance.timeOrigin + performance.now() };
     this.records.push(record);
-    this.#added.push(record.item);
+    this.#added.push(...about(record));
     this.#keep(record);
     this.#changed();
     this.flush();
@@ -63,12 +65,10 @@ export class Outbox extends EventTarget {
     if (this.#sending) return;
     this.#sending = true;
     for (let failures = 0, size = AT_ONCE; this.records.length;) {
-      const batch = this.records.slice(0, size);
+      const apart = this.records.findIndex(({ path }) => path);
+      const batch = this.records.slice(0, apart < 0 ? size : Math.min(size, Math.max(apart, 1)));
       try {
-        const reply = await post(
-          "/api/answers",
-          batch.map(({ order, ...answer }) => answer),
-        );
+        const reply = await send(batch);
         const keys = new Set(reply.answers.map((answer) => answer.key));
         const refused = new Map((reply.refused ?? []).map((refusal) => [refusal.key, refusal.error]));
         if (!batch.some(({ key }) => keys.has(key) || refused.has(key)))
@@ -156,6 +156,17 @@ export class Outbox extends EventTarget {
     const request = this.#database.transaction("answers").objectStore("answers").getAll();
     return finished(request).then((records) => records.sort((one, other) => one.order - other.order));
   }
+}
+
+async function send(batch) {
+  const bodies = batch.map(({ order, path, ...answer }) => answer);
+  if (!batch[0].path) return post("/api/answers", bodies);
+  return { answers: [await post(batch[0].path, bodies[0])] };
+}
+
+/** The items that a record is about. */
+function about(record) {
+  return record.tiles ?? [record.item];
 }
 
 function database(name) {

@@ -1,0 +1,254 @@
+"""Sweep: actions to label a whole pool, and whether the sentinels' interval covers the true rate of misses.
+
+    ASKWISE_DATA=... python benchmarks/sweep.py [actions misses] [--seeds 0-4] [--cache DIR] [--out results/sweep.md]
+
+actions: 600 photos of TrashNet (100 of each class, drawn by seed 0), EfficientNet-Lite2 features, a project as
+`askwise new` makes it but without test questions (their part of the pool is never swept). A simulated person who
+makes no mistake uses the page's own code: Desk, Sweeps and the live loop, one after the other. Whenever a class is
+offered they sweep the largest offer, otherwise they answer the first question of Ask. An action is a key or a
+click: an answer in Ask, a mark (point at the tile and press the key of its class; the sentinels are marked too),
+and Enter. The model is fitted again after every action of Ask and every grid.
+
+misses: synthetic rows in five classes. In each of 200 runs a simulated person confirms grids until 20 sentinels
+were shown or Sweep rests; they overlook each wrong tile, sentinel or not, with probability 0.1. Does the 95 %
+interval of the sentinels cover 0.1? Control: a person who recognises sentinels, overlooks none of them, and
+overlooks 0.1 of the other wrong tiles.
+"""
+
+import argparse
+import os
+import statistics
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import torch
+from provenance import commit
+from trashnet import photos
+
+import askwise as aw
+from askwise.loop.sweeping import Sweepable
+from askwise.project.create import create
+from askwise.project.sources import source
+from askwise.runs.build import learner
+from askwise.runs.material import material, read_plan
+from askwise.seeding import generator
+from askwise.web.desk import Desk
+from askwise.web.models import AnswerGiven
+from askwise.web.sweeping import SIZE, Sweeps, confirm
+
+PER_CLASS, RUNS, SENTINELS, MISS = 100, 200, 20, 0.1
+WHO = "simulated"
+
+
+def features(data: Path, cache: Path, scratch: Path) -> tuple[np.ndarray, list[str]]:
+    """The features of the photos and the class of each."""
+    folder = scratch / "photos"
+    folder.mkdir(exist_ok=True)
+    photos(data / "trashnet" / "photos.zip", folder)
+    encoder = aw.encoders.load("lite2")
+    pool = aw.pool.images(folder, **encoder.reading)
+    chosen: list[str] = []
+    for name in sorted({one.partition("/")[0] for one in pool.ids}):
+        mine = sorted(one for one in pool.ids if one.partition("/")[0] == name)
+        order = torch.randperm(len(mine), generator=generator(0, "trashnet sweep", name))[:PER_CLASS]
+        chosen += [mine[at] for at in order.tolist()]
+    found = aw.pool.features(pool, encoder.module, cache=cache).read(chosen)
+    return found.inputs.numpy(), [one.partition("/")[0] for one in found.ids]
+
+
+def project(folder: Path, rows: np.ndarray, names: list[str], seed: int):
+    """A project of rows, without test questions, whose budget is all of them."""
+    np.save(folder / "rows.npy", rows)
+    made = create(folder / "project", source("features", folder / "rows.npy"), names=names)
+    lines = made.project.plan.read_text().splitlines()
+    set_to = {"budget": len(rows), "testing": 0, "seed": seed}
+    kept = [line for line in lines if line.partition("=")[0].strip() not in set_to]
+    made.project.plan.write_text("\n".join([*(f"{k} = {v}" for k, v in set_to.items()), *kept]) + "\n")
+    made.project.store.unlink()
+    return made.project
+
+
+class Person:
+    """Somebody who labels a project to its end, and counts what they do."""
+
+    def __init__(self, made, truth: dict[str, int]) -> None:
+        self.project, self.truth = made, truth
+        self.done: Counter[str] = Counter()
+        self.expected: list[tuple[float, float]] = []
+        self.curve: list[tuple[int, int]] = []
+
+    def work(self) -> None:
+        """Label everything."""
+        plan = read_plan(self.project.plan)
+        known = material(plan, folder=self.project.folder)
+        with learner(plan, known, store=self.project.place, folder=self.project.folder) as ours:
+            live, desk = ours.live(checkpoint=10**6), Desk(self.project)
+            sweeps = Sweeps(desk)
+            live.step()
+            while len(desk.ledger.refresh().labels) < len(self.truth):
+                offers = sweeps.offers(WHO, live.sweepable())
+                if offers:
+                    self.sweep(desk, sweeps, offers[0])
+                else:
+                    self.answer(desk)
+                live.step()
+                self.curve.append((sum(self.done.values()), len(desk.ledger.refresh().labels)))
+            wrong = sum(desk.ledger.refresh().labels[name] != label for name, label in self.truth.items())
+            desk.close()
+        assert wrong == 0, f"{wrong} labels are wrong"
+
+    def answer(self, desk: Desk) -> None:
+        """One question, one key."""
+        one = desk.questions(WHO, 1, [])[0]
+        name = desk.classes.names[self.truth[desk.find(one.item)]]
+        given = AnswerGiven(
+            key=f"answer-{sum(self.done.values()):05d}", question=one.question, item=one.item,
+            verdict="label", value=name,
+        )  # fmt: skip
+        assert not desk.answer(WHO, [given]).refused
+        self.done["single"] += 1
+
+    def sweep(self, desk: Desk, sweeps: Sweeps, offer) -> None:
+        """One grid: a mark for each wrong tile, then Enter."""
+        grid = sweeps.grid(WHO, offer)
+        marks = {name: self.truth[name] for name in grid.tiles if self.truth[name] != grid.number}
+        fact = confirm(
+            desk, WHO, sweep=grid.sweep, key=f"grid-{sum(self.done.values()):05d}", number=grid.number,
+            revision=grid.revision, tiles=grid.tiles, wrong=marks,
+        )  # fmt: skip
+        assert not fact.missed
+        self.done["grid"] += 1
+        self.done["correction"] += len(fact.wrong)
+        self.done["sentinel"] += len(fact.sentinels)
+        self.expected.append((grid.precision, 1 - len(fact.wrong) / len(fact.items)))
+
+
+def actions(data: Path, cache: Path | None, seeds: list[int]) -> list[str]:
+    """The table of the whole labelling."""
+    lines = ["| seed | actions | singles | grids | corrections | sentinels | expected right | were right |",
+             "|---|---|---|---|---|---|---|---|"]  # fmt: skip
+    totals = []
+    with tempfile.TemporaryDirectory() as scratch:
+        rows, classes = features(data, cache or Path(scratch, "features"), cache or Path(scratch))
+        names = sorted(set(classes))
+        for seed in seeds:
+            with tempfile.TemporaryDirectory() as place:
+                made = project(Path(place), rows, names, seed)
+                pool = material(read_plan(made.plan), folder=made.folder).pool
+                truth = {name: names.index(label) for name, label in zip(pool.ids, classes, strict=True)}
+                person = Person(made, truth)
+                person.work()
+            done = person.done
+            totals.append(sum(done.values()))
+            said, was = (100 * statistics.mean(part) for part in zip(*person.expected, strict=True))
+            lines.append(
+                f"| {seed} | {totals[-1]} | {done['single']} | {done['grid']} | {done['correction']} "
+                f"| {done['sentinel']} | {said:.1f} % | {was:.1f} % |"
+            )
+            print(lines[-1], flush=True)
+    reached = "reached" if max(totals) <= 220 else "NOT reached"
+    ones = f"{len(rows)} one by one"
+    lines += ["", f"Actions: mean {statistics.mean(totals):.1f}, at most {max(totals)}, against {ones}; "
+              f"at most 220 wanted: {reached}."]  # fmt: skip
+    return lines
+
+
+def misses() -> list[str]:
+    """The table of coverage."""
+    rng = np.random.default_rng(0)
+    classes = rng.integers(5, size=1500)
+    rows = (4 * rng.normal(size=(5, 8))[classes] + rng.normal(size=(1500, 8))).astype(np.float32)
+    lines = [
+        "| person | runs | interval covers 0.1 | mean rate | mean width | rested |",
+        "|---|---|---|---|---|---|",
+    ]
+    with tempfile.TemporaryDirectory() as place:
+        made = project(Path(place), rows, [f"class {n}" for n in range(5)], 0)
+        plan = read_plan(made.plan)
+        known = material(plan, folder=made.folder)
+        with learner(plan, known, store=made.place, folder=made.folder) as ours:
+            ours.ask()
+        truth = dict(zip(known.pool.ids, classes.tolist(), strict=True))
+        store = made.store.read_bytes()
+        for person, sees in (("misses one in ten", False), ("control: recognises sentinels", True)):
+            found = []
+            for run in range(RUNS):
+                for left in made.store.parent.glob(f"{made.store.name}-*"):
+                    left.unlink()
+                made.store.write_bytes(store)
+                found.append(one_run(made, truth, run, sees=sees))
+            covered = statistics.mean(one.low <= MISS <= one.high for one, _ in found)
+            lines.append(
+                f"| {person} | {RUNS} | {100 * covered:.1f} % | {statistics.mean(o.rate for o, _ in found):.3f} "
+                f"| {statistics.mean(o.high - o.low for o, _ in found):.3f} | {sum(r for _, r in found)} |"
+            )
+            print(lines[-1], flush=True)
+    return lines
+
+
+def one_run(made, truth: dict[str, int], run: int, *, sees: bool):
+    """The misses after one sitting, and whether Sweep rested."""
+    rng = generator(run, "misses", int(sees))
+    desk = Desk(made)
+    sweeps = Sweeps(desk)
+    try:
+        mixed = [list(truth)[at] for at in torch.randperm(len(truth), generator=rng).tolist()]
+        blind, rest = mixed[:60], mixed[60:]
+        desk.store.answer([_blind(name, truth[name]) for name in blind])
+        turn = 0
+        while True:
+            before = sweeps.past(WHO)
+            if before.misses.shown >= SENTINELS or before.to_check:
+                return before.misses, bool(before.to_check)
+            number = turn % 5
+            mine = [name for name in rest if truth[name] == number and not desk.ledger.answered(name)]
+            others = [name for name in rest if truth[name] != number and not desk.ledger.answered(name)]
+            picked = [*mine[: SIZE - 5], *others[:3]]  # three wrong ones in each grid
+            offers = sweeps.offers(WHO, [Sweepable(number, picked, [0.9] * len(picked))])
+            grid = sweeps.grid(WHO, offers[0])
+            marks = {}
+            for name in grid.tiles:
+                known = sees and name in blind
+                if truth[name] != number and (known or torch.rand((), generator=rng) >= MISS):
+                    marks[name] = truth[name]
+            confirm(desk, WHO, sweep=grid.sweep, key=f"grid-{turn:05d}", number=number,
+                    revision=grid.revision, tiles=grid.tiles, wrong=marks)  # fmt: skip
+            turn += 1
+    finally:
+        desk.close()
+
+
+def _blind(name: str, label: int):
+    from askwise.store.facts import Answer
+
+    return Answer(id=name, key=f"blind-{name}", verdict="label", label=label, annotator=WHO, view="ask")
+
+
+def main() -> None:
+    """Print the tables, and write them down."""
+    options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    options.add_argument("parts", nargs="*", default=["actions", "misses"])
+    options.add_argument("--data", default=os.environ.get("ASKWISE_DATA", "."))
+    options.add_argument("--seeds", default="0-4", help="first and last, for the actions")
+    options.add_argument("--cache", type=Path, help="folder to keep photos and features in")
+    options.add_argument("--out", type=Path)
+    given = options.parse_args()
+    torch.set_num_threads(1)
+    first, _, last = given.seeds.partition("-")
+    text = ["# Sweep: many items at once", "", f"Command: `python benchmarks/{' '.join(Path(sys.argv[0]).name for _ in [0])} "
+            f"{' '.join(given.parts)} --seeds {given.seeds}`. Commit: {commit()}.", "", *__doc__.splitlines()[4:]]  # fmt: skip
+    if "actions" in given.parts:
+        seeds = list(range(int(first), int(last or first) + 1))
+        text += ["", "## Actions to label 600 photos", "", *actions(Path(given.data), given.cache, seeds)]
+    if "misses" in given.parts:
+        text += ["", "## The sentinels' interval", "", *misses()]
+    print("\n".join(text))
+    if given.out:
+        given.out.write_text("\n".join(text) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

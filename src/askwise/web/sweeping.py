@@ -1,0 +1,327 @@
+"""Many items confirmed at once as one class: what is offered and stored, how far it can be trusted."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from time import monotonic
+
+from askwise.assess import Misses, misses
+from askwise.errors import InputError
+from askwise.loop.sweeping import Sweepable
+from askwise.seeding import derive, hashes
+from askwise.store.facts import Answer, Fact, Sweep
+from askwise.store.labels import Label
+from askwise.web.desk import LEASE, Desk
+
+SIZE = 24
+"""Tiles of a grid, the sentinels included."""
+PRECISION = 0.8
+"""The share of a grid that must be expected to be right."""
+HALVE, REST = 0.1, 0.2
+"""Misses above which grids have half the size, and above which there are none until the last are checked."""
+FEWEST = 4  # items for which a grid is worth while
+_FIRST = 10  # sentinels that are shown two at a time; from then on one in each grid
+
+
+@dataclass(frozen=True)
+class Past:
+    """What one annotator has swept so far, by the facts."""
+
+    misses: Misses
+    """Of the sentinels since the last time that sweeping rested."""
+    used: Counter[str]
+    """How often each item was a sentinel."""
+    to_check: list[str]
+    """What is to be checked before there are more grids; nothing unless sweeping rests."""
+
+    def size(self, wanted: int) -> int:
+        """How many tiles a grid may have."""
+        if self.to_check:
+            return 0
+        return max(wanted // 2, FEWEST + 1) if self.misses.above(HALVE) else wanted
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A class that can be swept: its items, the most sure first, and the share expected to be right."""
+
+    number: int
+    ids: list[str]
+    precision: float
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Items to look at, sentinels among them; who has them sees no difference."""
+
+    sweep: str
+    number: int
+    revision: int
+    tiles: list[str]
+    precision: float | None
+
+
+class Sweeps:
+    """The grids that people have on their screens, so that no two get the same items; safe for threads."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._held: dict[str, tuple[str, float]] = {}
+
+    def past(self, annotator: str) -> Past:
+        """What an annotator has swept."""
+        return past(self._desk, annotator)
+
+    def offers(self, annotator: str, found: Iterable[Sweepable], *, size: int = SIZE) -> list[Offer]:
+        """The classes of which four of five items can be expected to be right, the largest first."""
+        desk = self._desk
+        with desk.lock:
+            active, offers = set(desk.classes.active()), list[Offer]()
+            room = past(desk, annotator).size(size)
+            for one in found if room else ():
+                free = self._free(annotator, one.number, one.ids)
+                sure = [p for name, p in zip(one.ids, one.sure, strict=True) if name in free]
+                ids = [name for name in one.ids if name in free]
+                count = _offered(sure)
+                if count >= FEWEST and one.number in active:
+                    first = sure[: min(count, room)]
+                    offers.append(Offer(one.number, ids[:count], sum(first) / len(first)))
+        return sorted(offers, key=lambda one: (-len(one.ids), one.number))
+
+    def grid(self, annotator: str, offer: Offer, *, size: int = SIZE) -> Grid | None:
+        """The next grid of a class for an annotator, with its sentinels; none while sweeping rests."""
+        desk = self._desk
+        with desk.lock:
+            before = past(desk, annotator)
+            room, revision = before.size(size), desk.store.revision
+            if not room:
+                return None
+            known = _labelled_otherwise(desk, annotator, offer.number)
+            wanted = 2 if before.misses.shown < _FIRST and room > 2 * FEWEST else 1
+            name = sha256(f"{annotator} {offer.number} {revision} {offer.ids[:1]}".encode()).hexdigest()[:16]
+            seed = derive(desk.plan.seed, "sentinels", name)
+            keys = dict(zip(known, hashes(seed, known).tolist(), strict=True)) if known else {}
+            sentinels = sorted(known, key=lambda one: (before.used[one], keys[one]))[:wanted]
+            tiles = offer.ids[: room - len(sentinels)]
+            until = monotonic() + LEASE
+            self._held |= dict.fromkeys(tiles, (annotator, until))
+            for one in sentinels:
+                tiles.insert(keys[one] % (len(tiles) + 1), one)
+        return Grid(name, offer.number, revision, tiles, offer.precision)
+
+    def chosen(self, annotator: str, number: int, ids: Sequence[str]) -> Offer:
+        """What a person has picked for a class, as far as it may be labelled."""
+        with self._desk.lock:
+            free = self._free(annotator, number, ids)
+        return Offer(number, [name for name in ids if name in free], 0.0)
+
+    def _free(self, annotator: str, number: int, ids: Collection[str]) -> set[str]:
+        """Those that have no label, are nobody's just now, test nothing and were not found wrong."""
+        desk, now = self._desk, monotonic()
+        ledger = desk.ledger.refresh()
+        leased = {lease.question.id for lease in desk.store.leases()}
+        self._held = {name: held for name, held in self._held.items() if held[1] > now}
+        others = {name for name, (who, _) in self._held.items() if who != annotator}
+        wrong = {name for grid in _standing(desk.sweeps()) if grid.number == number for name in grid.wrong}
+        return {
+            name
+            for name in ids
+            if name in desk.pool
+            and name not in leased | others | wrong
+            and not ledger.answered(name)
+            and name not in ledger.quarantined
+            and not tests(desk, name)
+        }
+
+
+def past(desk: Desk, annotator: str) -> Past:
+    """What an annotator has swept, by the facts: a run of grids ends with a rest, once that is over."""
+    run, used = list[Sweep](), Counter[str]()
+    for grid in _standing(one for one in desk.sweeps() if one.annotator == annotator):
+        used.update(grid.sentinels)
+        run.append(grid)
+        if _rate(run).above(REST) and not _unchecked(desk, run[-2:]):
+            run = []
+    rests = _rate(run).above(REST)
+    return Past(_rate(run), used, _unchecked(desk, run[-2:]) if rests else [])
+
+
+def to_check(desk: Desk) -> list[str]:
+    """The items of the last two grids of everybody whose sweeping rests, as far as nobody has looked again.
+
+    Whatever is answered about an item after its grid counts as a look, also the same label once more.
+    """
+    with desk.lock:
+        desk.ledger.refresh()
+        people = dict.fromkeys(one.annotator for one in desk.sweeps())
+        return list(dict.fromkeys(name for who in people for name in past(desk, who).to_check))
+
+
+def confirm(
+    desk: Desk,
+    annotator: str,
+    *,
+    sweep: str,
+    key: str,
+    number: int,
+    revision: int,
+    tiles: Sequence[str],
+    wrong: dict[str, int | None],
+    seconds: float | None = None,
+) -> Sweep:
+    """The grid as it is on the disk: one append for all of its items, and once however often it is sent.
+
+    `revision` is that of the offer: what had a label then is a sentinel, and keeps it. `wrong` names the
+    class of what is not of this one, or none where the item goes back. What has a label by now keeps it.
+    """
+    with desk.lock:
+        known = _stored(desk, annotator, key)
+        if known is not None:
+            return known
+        ledger = desk.ledger.refresh()
+        if revision > desk.store.revision:
+            raise InputError(f"a grid of revision {revision} was not offered yet; load it again")
+        then = ledger.labels_at(revision)
+        sentinels = [name for name in tiles if name in then and then[name] != number]
+        items = [name for name in tiles if name not in then and not _taken(desk, name)]
+        marked = {name: other for name, other in wrong.items() if other != number}
+        labels: dict[str, Label | None] = {name: marked.get(name, number) for name in items}
+        fact = Sweep(
+            sweep=sweep,
+            key=key,
+            annotator=annotator,
+            number=number,
+            items=tuple(items),
+            wrong=tuple(name for name in items if name in marked),
+            sentinels=tuple(sentinels),
+            missed=tuple(name for name in sentinels if name not in marked),
+        )
+        answers = [
+            _answer(desk, fact, name, label=label, seconds=seconds)
+            for name, label in labels.items()
+            if label is not None
+        ]
+        return _append(desk, fact, answers)
+
+
+def take_back(desk: Desk, annotator: str, *, sweep: str, key: str) -> Sweep | None:
+    """The undoing of a grid as it is on the disk: all that it has labelled is unlabelled again, at once.
+
+    What somebody has answered since then stays. None if there is no such grid.
+    """
+    with desk.lock:
+        known = _stored(desk, annotator, key)
+        if known is not None:
+            return known
+        ledger = desk.ledger.refresh()
+        mine = [one for one in _standing(desk.sweeps()) if (one.annotator, one.sweep) == (annotator, sweep)]
+        if not mine:
+            return None
+        last = {name: said[-1] for name in mine[-1].items if (said := ledger.history(name))}
+        fact = Sweep(sweep=sweep, key=key, annotator=annotator, number=mine[-1].number, undone=True)
+        answers = [
+            _answer(desk, fact, name, question=said.question)
+            for name, said in last.items()
+            if (said.annotator, said.key) == (annotator, mine[-1].key)
+        ]
+        return _append(desk, fact, answers)
+
+
+def tests(desk: Desk, identity: str) -> bool:
+    """Whether an item is kept for testing: nobody labels it but in answer to its question."""
+    if not desk.testing.on:
+        return False
+    kept = desk.testing.refresh(desk.store.ids(), desk.store.count())
+    return identity in kept.asked or (identity in kept and kept.begun)
+
+
+def _append(desk: Desk, fact: Sweep, answers: list[Answer]) -> Sweep:
+    facts: list[Fact] = [*answers, fact]
+    desk.store.append(facts)
+    stored = _stored(desk, fact.annotator, fact.key)
+    assert stored is not None  # noqa: S101 - it was appended just now
+    return stored
+
+
+def _answer(
+    desk: Desk,
+    fact: Sweep,
+    identity: str,
+    *,
+    label: Label | None = None,
+    question: str | None = None,
+    seconds: float | None = None,
+) -> Answer:
+    """A label, or without one what takes it back; the model's guess was seen in either case."""
+    return Answer(
+        id=identity,
+        key=fact.key,
+        verdict="retract" if label is None else "label",
+        label=label,
+        question=desk.ledger.asked(identity) if question is None else question,
+        annotator=fact.annotator,
+        view="sweep",
+        assisted=True,
+        seconds=seconds,
+    )
+
+
+def _stored(desk: Desk, annotator: str, key: str) -> Sweep | None:
+    found = (one for one in desk.sweeps() if (one.annotator, one.key) == (annotator, key))
+    return next(found, None)
+
+
+def _standing(grids: Iterable[Sweep]) -> list[Sweep]:
+    """The grids that were confirmed and not taken back since, oldest first."""
+    kept: dict[tuple[str, str], Sweep] = {}
+    for one in grids:
+        kept.pop((one.annotator, one.sweep), None)
+        if not one.undone:
+            kept[one.annotator, one.sweep] = one
+    return list(kept.values())
+
+
+def _rate(grids: Sequence[Sweep]) -> Misses:
+    return misses(sum(len(one.missed) for one in grids), sum(len(one.sentinels) for one in grids))
+
+
+def _unchecked(desk: Desk, grids: Sequence[Sweep]) -> list[str]:
+    """What these grids have labelled, where nothing was said since."""
+    return [
+        name
+        for grid in grids
+        for name in grid.items
+        if (said := desk.ledger.history(name))
+        and (said[-1].annotator, said[-1].key) == (grid.annotator, grid.key)
+    ]
+
+
+def _taken(desk: Desk, identity: str) -> bool:
+    """Whether an item has an answer by now, or may not have one from here."""
+    return desk.ledger.answered(identity) or identity not in desk.pool or tests(desk, identity)
+
+
+def _labelled_otherwise(desk: Desk, annotator: str, number: int) -> list[str]:
+    """What this annotator has labelled as another class without having seen a guess, and what holds."""
+    last = {one.id: one for one in desk.answers() if one.annotator == annotator}
+    labels = desk.ledger.refresh().labels
+    return sorted(
+        name
+        for name, one in last.items()
+        if one.verdict == "label"
+        and not one.assisted
+        and name in desk.pool
+        and labels.get(name, number) != number
+        and desk.ledger.rules.counts_for(one.label) == labels[name]
+    )
+
+
+def _offered(sure: Sequence[float]) -> int:
+    """The most items, from the surest on, of which the expected share is right."""
+    best, total = 0, 0.0
+    for count, value in enumerate(sure, 1):
+        total += value
+        if total >= PRECISION * count:
+            best = count
+    return best
