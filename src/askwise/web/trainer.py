@@ -62,7 +62,11 @@ def _tell_guesses(line: Line, guesses: "list[Guess]") -> None:
 
 
 def _tell_sweepable(line: Line, live: "Live") -> None:
-    line.tell("sweepable", found=[asdict(one) for one in live.sweepable()])
+    try:
+        found = live.sweepable()
+    except AskwiseError:
+        found = []  # labels that cannot be fitted in parts: questions go on without grids
+    line.tell("sweepable", found=[asdict(one) for one in found])
 
 
 def _tell_wanted(line: Line, work: Work) -> None:
