@@ -22,6 +22,7 @@ from askwise.bayes.posteriors.gaussian_weights import learned_by
 from askwise.bayes.program.build import Program
 from askwise.errors import AskwiseError, CorruptError, InputError, above_zero, choose
 from askwise.files import json_object, write_whole
+from askwise.markup import card
 from askwise.tasks import TASKS, Task, named
 from askwise.train import History
 
@@ -86,6 +87,20 @@ class Fitted:
         if posterior is self.posterior:
             return self
         return replace(self, posterior=posterior, state={}, programs={})
+
+    def _repr_html_(self) -> str:
+        weights = sum(one.numel() for one in self.network.parameters())
+        loss = f", the last at a loss of {self.history[-1]['loss']:.4g}" if self.history else ""
+        facts = [
+            ("network", f"{type(self.network).__name__}, {weights:,} weights"),
+            ("posterior", repr(self.posterior)),
+            ("task", self.task.name),
+            ("classes", ", ".join(self.classes)),
+            ("item", " x ".join(map(str, self.item_shape))),
+            ("epochs", f"{len(self.history)}{loss}" if self.history else None),
+            ("temperature", f"{self.temperature:.3g}" if self.temperature != 1 else None),
+        ]
+        return card("Fitted", facts)
 
     def tensors(self) -> dict[str, Tensor]:
         """Every stored tensor by name: the network's own and the posterior's."""

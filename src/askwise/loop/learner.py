@@ -38,6 +38,7 @@ from askwise.loop.questions import Questions, open_questions
 from askwise.loop.setting import Labelled, Setting
 from askwise.loop.shares import Share, share_of
 from askwise.loop.status import Status, status
+from askwise.markup import card
 from askwise.oracle import AnyOracle, Oracle, open_oracle
 from askwise.oracle.labelling import labelling
 from askwise.oracle.masks import Masks
@@ -390,6 +391,23 @@ class Learner:
     def _oracle(self, source: AnyOracle) -> Oracle:
         return open_oracle(source, classes=self._setting.labelling, find=self._items.find)
 
+    def _repr_html_(self) -> str:
+        now = self.status()
+        plan, counts = now.plan, now.counts
+        measured = now.metrics.get("test") or now.metrics.get("validation") or {}
+        numbers = ", ".join(f"{key} {value:.3f}" for key, value in measured.items() if _is_number(value))
+        facts = [
+            ("task", f"{plan.kind}: {', '.join(plan.names)}"),
+            ("posterior", str(plan.posterior["name"])),
+            ("asks", f"{plan.batch} at a time by {plan.acquire}, {plan.select}"),
+            ("labels", f"{counts.labelled} of {plan.budget}"),
+            ("open questions", counts.open),
+            ("last model", numbers),
+            ("next", now.next),
+            ("store", now.store),
+        ]
+        return card("Learner", facts)
+
     def close(self) -> None:
         """Let another process go on with the store."""
         self._setting.store.close()
@@ -414,6 +432,10 @@ def _plan(plan: Plan | None, labels: dict[str, Any], choices: dict[str, Any]) ->
     for name in choices:
         choose("option of Learner", name, Choices.__annotations__)
     return make({name: value for name, value in (choices | labels).items() if value is not None})
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _begun(store: str | Path | Store | None) -> bool:

@@ -8,12 +8,12 @@ from textwrap import fill
 from typing import Any
 
 from askwise.files import write_whole
+from askwise.markup import Html, tag
 from askwise.papers.claims import Decided, decide
 from askwise.papers.curves import curve, having, mean_list
 from askwise.papers.record import Paper, Results, Table
 from askwise.papers.work import commits, results, rows, runs_file, spent
 from askwise.report.figure import save, save_shares
-from askwise.report.markup import Html, tag
 
 NO_RUN = "no run yet"
 

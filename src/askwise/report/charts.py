@@ -7,8 +7,8 @@ labels are HTML beside it. Colours are variables of the style sheet, so they fol
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from askwise.markup import Html, join, tag
 from askwise.report.figure import Axis
-from askwise.report.markup import Html, join, tag
 from askwise.report.number import Number
 
 KINDS = 6  # colours, dashes and markers; in the style sheet too

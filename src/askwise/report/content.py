@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from askwise.errors import InputError
+from askwise.markup import framed
 from askwise.report.number import Number
 
 
@@ -167,3 +168,8 @@ class Content:
             raise InputError(f"{len(self.classes)} classes have {len(self.recall)} recalls")
         if self.balance and len(self.balance) != len(self.classes):
             raise InputError(f"{len(self.classes)} classes have {len(self.balance)} counts of labels")
+
+    def _repr_html_(self) -> str:
+        from askwise.report.page import render  # which is made of this record
+
+        return framed(render(self))

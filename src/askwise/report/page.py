@@ -6,9 +6,9 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
+from askwise.markup import Html, join, tag
 from askwise.report import wording
 from askwise.report.content import Content
-from askwise.report.markup import Html, join, tag
 from askwise.report.sections import calibration, classes, items, measures, results, running
 
 # No script and no address is allowed; styles are inline because places in charts are.

@@ -6,7 +6,11 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from torch import Tensor
 
+from askwise.markup import Html, card, tag
 from askwise.types import Scores, SiteScores
+
+_SHOWN = 10
+"""Rows of a prediction that a notebook shows."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +25,21 @@ class Prediction:
     total: Tensor
     epistemic: Tensor
     aleatoric: Tensor
+
+    def _repr_html_(self) -> str:
+        parts = {"total": self.total, "epistemic": self.epistemic, "aleatoric": self.aleatoric}
+        facts = [(name, f"{part.mean():.4g} on average") for name, part in parts.items()]
+        title = f"Prediction of {len(self.mean)} items, mean {list(self.mean.shape)}"
+        return card(title, facts, self._rows() if self.mean.dim() == 2 else None)
+
+    def _rows(self) -> Html:
+        """The first items, each with its mean (at most eight numbers of it) and its uncertainty."""
+        heads = [*map(str, range(min(8, self.mean.shape[1]))), "total"]
+        rows = [tag("tr", *(tag("th", head) for head in heads))]
+        for mean, total in zip(self.mean[:_SHOWN], self.total[:_SHOWN], strict=True):
+            numbers = [*mean[:8].tolist(), float(total.mean())]
+            rows.append(tag("tr", *(tag("td", f"{number:.3f}") for number in numbers)))
+        return tag("table", tag("tbody", *rows))
 
 
 @runtime_checkable

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from askwise.markup import Html, join, tag
 from askwise.report import wording
 from askwise.report.content import Content
-from askwise.report.markup import Html, join, tag
 from askwise.report.number import Number
 from askwise.report.sections.parts import name, section
 

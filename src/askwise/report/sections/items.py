@@ -4,9 +4,9 @@ from base64 import b64encode
 from collections.abc import Sequence
 from itertools import groupby
 
+from askwise.markup import Html, tag
 from askwise.report import wording
 from askwise.report.content import Content, Shown
-from askwise.report.markup import Html, tag
 from askwise.report.pictures import colour
 from askwise.report.sections.parts import folded, name, section
 

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from functools import partial
 
+from askwise.markup import Html, join, tag
 from askwise.report import wording
 from askwise.report.charts import Line, frame, lines
 from askwise.report.content import Content, Measured, Point
 from askwise.report.figure import axis
-from askwise.report.markup import Html, join, tag
 from askwise.report.number import Number
 from askwise.report.sections.parts import figure, folded, section, table
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from askwise.report.markup import Html, Part, join, tag
+from askwise.markup import Html, Part, join, tag
 
 
 def section(anchor: str, title: str, *parts: Part, lead: Part = None) -> Html:

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
+from askwise.markup import Html, Part
 from askwise.report import wording
 from askwise.report.charts import bars, legend
 from askwise.report.content import Content, Spent
 from askwise.report.figure import Axis, axis
-from askwise.report.markup import Html, Part
 from askwise.report.sections.parts import figure, folded, name, section, table
 
 _TICKS = 12

@@ -1,4 +1,4 @@
-from askwise.report.markup import Html, join, tag, text
+from askwise.markup import Html, join, tag, text
 
 
 def test_children_are_escaped():
