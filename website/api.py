@@ -67,7 +67,8 @@ import torch, askwise as aw
 x = torch.randn(60, 4, generator=torch.Generator().manual_seed(0))    # sixty items
 y = (x[:, 0] > 0).long()                                              # their classes
 network = aw.nets.mlp(4, 2, hidden=(16,), dropout=0.5)                # any torch module
-fitted = aw.fit(network, (x, y), seed=0)
+short = aw.Training(epochs=2)                                         # enough for an example
+fitted = aw.fit(network, (x, y), training=short, seed=0)
 ```"""
 
 

@@ -97,6 +97,10 @@ def score(
     `acquire` is a name or a function from log-probabilities [N, T, *sites, C] to scores. `ids` and
     `seed` matter to `random` alone, `targets` to `epig` alone; the scores of numbers take moments
     [N, T, D, 2] where the others take log-probabilities.
+
+    >>> sure_and_disagreeing = torch.tensor([[[0.0, -torch.inf], [-torch.inf, 0.0]]])
+    >>> aw.score("bald", sure_and_disagreeing)                 # log 2
+    tensor([0.6931])
     """
     name, acquisition = as_acquisition(acquire)
     check_options(f"acquisition {name!r}", acquisition.function, options, given=("seed", "targets"))

@@ -26,6 +26,10 @@ def calibrate(fitted: Fitted, data: Any, *, draws: int = 100, seed: int = 0) -> 
     and of log(temperature)^2 / 2 is minimised: a prior that weighs as much as a few labels, and keeps
     a small validation set without a mistake from asking for boundless confidence. The NLL of `data`
     is never higher than at temperature 1.
+
+    >>> tempered = aw.calibrate(fitted, (x, y))
+    >>> tempered.temperature > 0
+    True
     """
     if as_fitted(fitted).task.supplies != "log_probs":
         raise InputError(f"calibrate needs a task with classes; {fitted.task.name!r} has none to temper")

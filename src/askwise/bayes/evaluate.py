@@ -29,6 +29,9 @@ def evaluate(
     The NLL is minus the log of the predictive density averaged over the draws, and then over all
     known labels; numbers give it as `log_likelihood` too. A metric that a class has no items for
     is None. Only some items' predictions are held at a time.
+
+    >>> sorted(aw.evaluate(fitted, (x, y)))[:2]
+    ['accuracy', 'brier']
     """
     fitted = as_fitted(fitted).shown
     (inputs, labels), task = labelled_rows(data), fitted.task

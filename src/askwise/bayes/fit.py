@@ -45,6 +45,9 @@ def fit(
     its weights and what its posterior keeps (vogn and ivon keep their averages and step counts, Adam's
     are begun anew). `posterior` is a record or a name. `validation`, a pair or Dataset like `data`, is
     not learned from: a training with patience ends by it, and laplace chooses its prior by it.
+
+    >>> aw.fit(network, (x, y), posterior="mc_dropout", training=short, seed=0).task.name
+    'classification'
     """
     config, kind, labelled = as_posterior(posterior), named(task), examples(data, ids=ids)
     place = as_device(device)

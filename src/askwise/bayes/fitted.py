@@ -32,7 +32,11 @@ _WEIGHTS, _RECORD, _MANIFEST = "weights.safetensors", "model.json", "manifest.js
 
 @dataclass(frozen=True)
 class Fitted:
-    """A trained network, its posterior and task; it does not change when it predicts."""
+    """A trained network, its posterior and task; it does not change when it predicts.
+
+    >>> fitted.posterior.name, fitted.task.name
+    ('bbb', 'classification')
+    """
 
     network: nn.Module
     posterior: Posterior
@@ -177,6 +181,10 @@ def load(folder: str | Path, *, network: nn.Module | None = None) -> Fitted:
     """The model saved in a folder; `network` is needed where it is not one of `aw.nets`.
 
     Every file is checked against the manifest before a byte of it is used.
+
+    >>> fitted.save("model")
+    >>> aw.load("model").digest() == fitted.digest()
+    True
     """
     home = Path(folder)
     files = _verified(home)

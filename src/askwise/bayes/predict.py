@@ -29,6 +29,9 @@ def log_probs(
     """Log-probabilities [N, T, *sites, C] under T networks, the same for every item and every call.
 
     T is `draws`, and at most the number of members where the posterior is an ensemble.
+
+    >>> aw.log_probs(fitted, x, draws=10).shape
+    torch.Size([60, 10, 2])
     """
     _check_supplies(as_fitted(fitted).task, "log_probs", otherwise="aw.moments")
     return stream(fitted, inputs, _WHOLE, draws=draws, seed=seed, engine=engine)[0]
@@ -40,6 +43,11 @@ def moments(
     """Means and log-variances [N, T, D, 2] of numbers under T networks, the same for every item and call.
 
     T is `draws`, and at most the number of members where the posterior is an ensemble.
+
+    >>> task = aw.tasks.regression(tau=1.0)
+    >>> model = aw.fit(aw.nets.mlp(4, 1, hidden=(8,)), (x, x[:, :1]), task=task, training=short)
+    >>> aw.moments(model, x, draws=10).shape
+    torch.Size([60, 10, 1, 2])
     """
     _check_supplies(as_fitted(fitted).task, "moments", otherwise="aw.log_probs")
     return stream(fitted, inputs, _WHOLE, draws=draws, seed=seed, engine=engine)[0]
@@ -57,6 +65,10 @@ def predict(
     """The mean prediction of every item, with its total, epistemic and aleatoric uncertainty.
 
     Uncertainty is that of the draws. So is the mean, unless the posterior shows another (`modal`).
+
+    >>> prediction = aw.predict(fitted, x)
+    >>> prediction.mean.shape, prediction.epistemic.shape
+    (torch.Size([60, 2]), torch.Size([60]))
     """
     as_fitted(fitted)
 
@@ -91,6 +103,9 @@ def score_pool(
     `ids` matter to `random` alone, `targets` (inputs to predict well) to `epig` alone. With
     `draw="logits"` a Gaussian last layer is integrated item by item in closed form: faster where it
     has many inputs. The engine (by default all cores) decides where it is computed, never what.
+
+    >>> aw.score_pool(fitted, x, "bald", draws=10).shape
+    torch.Size([60])
     """
     if as_acquisition(acquire)[1].needs == "ids":
         return score(acquire, ids=range(len(as_rows(inputs))) if ids is None else ids, seed=seed, **options)
@@ -139,7 +154,11 @@ def scoring(
 
 
 def features(fitted: Fitted, inputs: Inputs) -> Features:
-    """What the last layer sees of every item [N, D], under the mean weights."""
+    """What the last layer sees of every item [N, D], under the mean weights.
+
+    >>> aw.features(fitted, x).shape
+    torch.Size([60, 16])
+    """
     rows, network = as_rows(inputs), as_fitted(fitted).network
     last = list(called_layers(network, take(fitted, rows, 0, 1)).values())[-1]
     seen: list[Tensor] = []

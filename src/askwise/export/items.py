@@ -17,6 +17,13 @@ def pool_for(
     Nothing is said again: size, stretch, columns and encoder are the model's. Features are kept in
     `cache`, so that of a folder that grows only what is new is encoded. An encoder of one's own is
     looked for in `folder` first.
+
+    >>> import numpy as np
+    >>> from dataclasses import replace
+    >>> np.save("new.npy", x[:5].numpy())
+    >>> model = replace(fitted, preparation={"kind": "arrays", "scale": None})   # as a project saves it
+    >>> aw.predict(model, aw.pool_for(model, "new.npy")).mean.shape
+    torch.Size([5, 2])
     """
     how = dict(as_fitted(model).preparation)
     name, digest = how.pop("encoder", None), how.pop("encoder_digest", None)

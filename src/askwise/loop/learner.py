@@ -102,6 +102,12 @@ class Learner:
     seconds. A frozen encoder (`aw.nets.encoded`) runs once for each item, and its features are kept
     beside the store; with `partial` questions come from what is encoded so far, while
     `aw.pool.encode_ahead` goes on elsewhere.
+
+    >>> learner = aw.Learner(network, pool=x, classes=["no", "yes"], batch=5, seed=0)
+    >>> questions = learner.ask()
+    >>> answers = learner.tell({question.row: int(y[question.row]) for question in questions})
+    >>> len(answers)
+    5
     """
 
     def __init__(
@@ -401,7 +407,7 @@ class Learner:
             ("posterior", str(plan.posterior["name"])),
             ("asks", f"{plan.batch} at a time by {plan.acquire}, {plan.select}"),
             ("labels", f"{counts.labelled} of {plan.budget}"),
-            ("open questions", counts.open),
+            ("open questions", str(counts.open)),
             ("last model", numbers),
             ("next", now.next),
             ("store", now.store),

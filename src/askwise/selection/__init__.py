@@ -79,6 +79,9 @@ def select(
 
     Ties and noise are decided by `seed` and `ids` (by default the positions), so that with ids a
     shuffled pool gives the same items.
+
+    >>> aw.select("top_k", scores=torch.tensor([0.1, 0.9, 0.5]), count=2)
+    tensor([1, 2])
     """
     selection = SELECTIONS[choose("selection", name, SELECTIONS)]
     check_options(f"selection {name!r}", selection.function, options, given=("count", "seed", "ids"))

@@ -76,6 +76,9 @@ class Training:
     `balance="weights"` makes rare classes count more, `"resample"` draws their examples more often.
     `augment` names changes to every batch (flip, shift, noise: one or several), or is a function
     (inputs, labels, rng) -> (inputs, labels) of one's own.
+
+    >>> aw.fit(network, (x, y), training=aw.Training(epochs=2, lr=1e-2)).history[-1].keys() >= {"loss"}
+    True
     """
 
     epochs: int | None = None

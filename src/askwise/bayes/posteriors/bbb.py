@@ -42,6 +42,9 @@ class Config(Posterior):
     digits at 20 to 1,000 labels (docs/method.md).
     `noise` while learning: local, flipout or sample; by default local for dense layers, flipout for
     convolutions. `dropout` leaves the network's own dropout on when it predicts.
+
+    >>> aw.fit(network, (x, y), posterior=aw.bbb(last=1), training=short).posterior.last
+    1
     """
 
     name: ClassVar[str] = "bbb"

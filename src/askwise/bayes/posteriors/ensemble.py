@@ -28,6 +28,9 @@ class Config(Posterior):
     Predictions take at most `members` draws: more would only repeat them. Member 0 learns as `point`
     does, and stays in the network itself. The others learn in another order of the items, and from
     other weights: all drawn anew with start="scratch"; only the last layer with start="given".
+
+    >>> aw.fit(network, (x, y), posterior=aw.ensemble(3), training=short).posterior.members
+    3
     """
 
     members: int = 5

@@ -28,6 +28,9 @@ class Config(GaussianWeights):
     curvature h at `hess_init` for thousands of steps; here its average remembers the last tenth
     of the steps unless betas[1] says otherwise. `noise` is "flipout", which gives every item weights of
     its own, or "sample": one set for a batch, the authors' way and cheaper.
+
+    >>> aw.fit(network, (x, y), posterior=aw.ivon(last=1), training=short).posterior.name
+    'ivon'
     """
 
     name: ClassVar[str] = "ivon"

@@ -41,6 +41,9 @@ class Config(Posterior):
     marginal likelihood; for classes its mean predictions are underconfident. By default validation
     data choose where there are any, otherwise evidence for numbers, where it is exact, and folds for
     classes. Numbers have one precision for mode and width in any case.
+
+    >>> aw.fit(network, (x, y), posterior=aw.laplace(), training=short).posterior.name
+    'laplace'
     """
 
     name: ClassVar[str] = "laplace"

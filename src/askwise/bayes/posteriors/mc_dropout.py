@@ -22,6 +22,10 @@ class Config(Posterior):
     `length_scale` l is Gal's prior N(0, 1/l^2) of the weights before dropout: a weight decay of
     l^2 / (keep * number of labels) for a weight behind a dropout that keeps a unit with probability
     `keep`. The precision tau of the observations belongs to the task: `regression(tau=...)`.
+
+    >>> model = aw.fit(network, (x, y), posterior=aw.mc_dropout(), training=short)
+    >>> aw.log_probs(model, x, draws=10).shape
+    torch.Size([60, 10, 2])
     """
 
     name: ClassVar[str] = "mc_dropout"

@@ -36,6 +36,9 @@ class Config(Posterior):
     it: without the guess few labels that are all right ask for no prior at all. Where the network has
     axes (`aw.nets.on_axes`) the marginal likelihood chooses their power too, 0 or a half. Layers before
     the last are trained first, if any of them learns.
+
+    >>> aw.fit(network, (x, y), posterior=aw.modal(), training=short).posterior.name
+    'modal'
     """
 
     name: ClassVar[str] = "modal"

@@ -31,6 +31,9 @@ class Config(Posterior):
 
     Every parameter that learns is drawn. The statistics of batch norm are measured anew under the
     mean weights, once, and serve every draw. A warm start goes on from the mean weights alone.
+
+    >>> aw.fit(network, (x, y), posterior=aw.swag(), training=aw.Training(epochs=20)).posterior.name
+    'swag'
     """
 
     name: ClassVar[str] = "swag"

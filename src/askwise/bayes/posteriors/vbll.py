@@ -38,6 +38,9 @@ class Config(Posterior):
     loss = bound on the mean NLL + kl_weight * KL(q||p) / number of labels, over weights and bias of
     the last layer. A kl_weight of 1 is Bayes' rule, under which a network that learns from a few
     hundred labels gives up on its last layer; the default tempers it.
+
+    >>> aw.fit(network, (x, y), posterior=aw.vbll(), training=short).posterior.name
+    'vbll'
     """
 
     name: ClassVar[str] = "vbll"

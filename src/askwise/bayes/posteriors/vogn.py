@@ -33,6 +33,9 @@ class Config(GaussianWeights):
     remembers the last tenth, unless betas[1] says otherwise. A step is `lr` of
     Newton's at first and falls to zero, and no weight moves farther in it than `reach` times the
     training's lr; Adam moves about 1. `noise` is "flipout", or "sample": one set of weights for a batch.
+
+    >>> aw.fit(network, (x, y), posterior=aw.vogn(last=1), training=short).posterior.name
+    'vogn'
     """
 
     name: ClassVar[str] = "vogn"

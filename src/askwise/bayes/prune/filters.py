@@ -37,6 +37,13 @@ def prune_filters(
     is an item or more [N, ...] to follow the network with. The outputs under the means are those with
     the filters set to zero: what an activation makes of zero moves into the bias of the next layer
     (the noise of that layer's weights on it does not; after relu there is nothing to move).
+
+    >>> from torch import nn
+    >>> small = nn.Sequential(nn.Conv2d(1, 8, 3), nn.ReLU(), nn.Flatten(), nn.Linear(32, 2))
+    >>> pictures = x.repeat_interleave(4, 1).view(60, 1, 4, 4)
+    >>> model = aw.fit(small, (pictures, y), posterior="point", training=short)
+    >>> aw.prune_filters(model, 0.5).network[0].out_channels
+    4
     """
     share = fraction("amount", amount)
     items = _items(fitted, inputs)

@@ -43,6 +43,10 @@ def prune(
     Lowest by |mean| / std ("snr") or by |mean| ("l1"), over all chosen layers together: the fraction
     `amount` of them (0.9 unless said), or all below `threshold`. Biases stay. By default every
     layer is chosen that the criterion can judge: "snr" needs Gaussian weights.
+
+    >>> pruned = aw.prune(fitted, 0.5)
+    >>> pruned is fitted
+    False
     """
     if amount is not None and threshold is not None:
         raise InputError("prune takes amount or threshold, not both")
@@ -56,7 +60,11 @@ def prune(
 
 
 def sparsity(fitted: Fitted) -> Sparsity:
-    """How many weights of each Linear and Conv layer are zero in every draw."""
+    """How many weights of each Linear and Conv layer are zero in every draw.
+
+    >>> aw.sparsity(aw.prune(fitted, 0.5)).keys() == aw.sparsity(fitted).keys()
+    True
+    """
     draws = fitted.posterior.draw(fitted.network, fitted.state, numbers=range(2), seed=0, dropouts=())
     zeros = {}
     for layer, name in weights_of(fitted.network).items():

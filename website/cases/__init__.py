@@ -1,0 +1,1 @@
+"""Bad input, kind by kind; each case gives the line that it gets."""
