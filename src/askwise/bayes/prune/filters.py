@@ -42,7 +42,7 @@ def prune_filters(
     >>> small = nn.Sequential(nn.Conv2d(1, 8, 3), nn.ReLU(), nn.Flatten(), nn.Linear(32, 2))
     >>> pictures = x.repeat_interleave(4, 1).view(60, 1, 4, 4)
     >>> model = aw.fit(small, (pictures, y), posterior="point", training=short)
-    >>> aw.prune_filters(model, 0.5).network[0].out_channels
+    >>> aw.prune_filters(model, pictures, by="l1").network[0].out_channels
     4
     """
     share = fraction("amount", amount)
