@@ -64,10 +64,10 @@ DataLoader, a pool, or a pandas or Arrow table of numbers. The examples are run 
 
 ```python
 import torch, askwise as aw
-x = torch.randn(60, 4, generator=torch.Generator().manual_seed(0))    # sixty items
-y = (x[:, 0] > 0).long()                                              # their classes
-network = aw.nets.mlp(4, 2, hidden=(16,), dropout=0.5)                # any torch module
-short = aw.Training(epochs=2)                                         # enough for an example
+x = torch.randn(60, 4, generator=torch.Generator().manual_seed(0))  # sixty items
+y = (x[:, 0] > 0).long()                                            # their classes
+network = aw.nets.mlp(4, 2, hidden=(16,), dropout=0.5)              # any torch module
+short = aw.Training(epochs=2)                                       # enough for an example
 fitted = aw.fit(network, (x, y), training=short, seed=0)
 ```"""
 
@@ -78,6 +78,8 @@ def _page(title: str, opening: str, written: str, found: dict[str, str]) -> str:
     for name, path in sorted(found.items(), key=lambda pair: pair[0].lower()):
         if name not in values:
             options = f'    options:\n      heading: "{written}.{name}"\n      toc_label: {name}'
+            if path.endswith(".Config"):  # what a posterior does is for those who write one
+                options += "\n      members: false"
             parts.append(f"::: {path}\n{options}")
     if values:
         rows = [(code(f"{written}.{name}"), _shown(value)) for name, value in sorted(values.items())]

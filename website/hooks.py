@@ -1,5 +1,6 @@
 """What mkdocs calls while it builds the site: pages made from the code, and files from beside docs/."""
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -24,3 +25,16 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
     """The page with its links as they are on the site."""
     return pages.relinked(markdown, page.file.src_uri)
+
+
+def on_page_content(html: str, *, page: Any, **_: Any) -> str:
+    """The page with every posterior's signature under the name that people write: `bbb`, not `Config`."""
+    if page.file.src_uri != "reference/api/askwise.md":
+        return html
+    parts = re.split(r"(?=<h2 )", html)
+    return "".join(_named(part) for part in parts)
+
+
+def _named(part: str) -> str:
+    name = re.search(r"aw\.(\w+)", part)
+    return part if name is None else re.sub(r">Config<", f">{name[1]}<", part, count=1)
