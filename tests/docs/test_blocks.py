@@ -4,7 +4,7 @@ import re
 
 import pytest
 from blocks import ROOT, Block, blocks, knows, pages, parsed, run
-from given import QUICK
+from given import quick
 
 PAGES = pages()
 
@@ -12,7 +12,7 @@ PAGES = pages()
 @pytest.mark.parametrize("page", PAGES)
 def test_the_blocks_of_a_page_run_as_they_stand(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("askwise.encoders.default", lambda takes: QUICK)
+    monkeypatch.setattr("askwise.encoders.default", quick)
     names = {"__name__": "__main__"}
     printed = ""
     for block in blocks(page):
