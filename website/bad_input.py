@@ -26,6 +26,7 @@ SECTIONS: dict[str, Cases] = {
     "Labels": labels.cases,
     "Settings": plans.cases,
 }
+_CHOICES = re.compile(r"(choose one of: (?:[^,]+, ){3}[^,]+), .*")  # the first four say enough
 _OPENING = """# Bad input
 Refuse, don't guess: whatever cannot be meant gets one line that says what was
 wanted, what was found and, where it helps, what to do. A command then ends with exit code 2, and nothing
@@ -56,6 +57,7 @@ def done(cases: Cases) -> list[tuple[str, str]]:
 
 
 def _shown(line: str) -> str:
+    line = _CHOICES.sub(r"\1, ...", line)
     plain = re.sub(r"[<>&]", lambda sign: {"<": "&lt;", ">": "&gt;", "&": "&amp;"}[sign[0]], line)
     return plain.replace("*", "\\*").replace("`", "'").replace("_", "\\_")
 
