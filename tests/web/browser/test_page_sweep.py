@@ -1,12 +1,25 @@
 """Sweep in a real browser: marks, Enter, one undo, and the same facts however it is done."""
 
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
+import uvicorn
 from contract_server import ContractServer
+from small_page import TOKEN, Still, truth, write_project
 from test_page_keys import press, settled, shows
 from test_page_looks import FITS, barriers
 from test_page_markup import FOREIGN, PAYLOADS
+
+from askwise.store.facts import Sweep
+from askwise.web.app import make_app
+from askwise.web.desk import Desk, opaque
+from askwise.web.models import AnswerGiven
 
 
 def swept(page: Any) -> None:
@@ -106,3 +119,58 @@ def test_no_barrier_no_sideways_scroll_and_names_stay_text(kind: str, visit: Any
         assert barriers(page) == []
         assert page.evaluate(FOREIGN) == []
         assert page.evaluate("() => globalThis.ran") is None
+
+
+@contextmanager
+def real(folder: Path) -> Iterator[Any]:
+    """The real server on a project of pictures; ann has labelled four light ones herself."""
+    project = write_project(folder, pictures=60)
+    desk = Desk(project)
+    live = Still(project.folder, encodes=False, bar=desk.bar)
+    place = socket.create_server(("127.0.0.1", 0))
+    host = f"127.0.0.1:{place.getsockname()[1]}"
+    app = make_app(desk, live, people={TOKEN: "ann"}, hosts=frozenset({host}), per_second=1e6)
+    server: Any = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [place]}, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.02)
+    server.url, server.desk, server.live = f"http://{host}/#{TOKEN}", desk, live
+    try:
+        yield server
+    finally:
+        server.should_exit = True
+        thread.join(20)
+
+
+def test_the_server_keeps_sentinels_as_they_are_and_one_undo_restores_the_labels(
+    tmp_path: Path, visit: Any
+) -> None:
+    with real(tmp_path) as server:
+        desk = server.desk
+        names = {name: truth(name.rpartition("/")[2]) for name in desk.pool.ids}
+        light = [name for name, said in names.items() if said == "light"]
+        dark = [name for name, said in names.items() if said == "dark"]
+        given = [
+            AnswerGiven(key=f"light-{n:04d}", item=opaque(name), verdict="label", value="light")
+            for n, name in enumerate(light[:4])
+        ]
+        desk.answer("ann", given)
+        server.live.tell("sweepable", found=[{"number": 0, "ids": dark, "sure": [0.95] * len(dark)}])
+        before = dict(desk.ledger.refresh().labels)
+        page = visit(server)
+        swept(page)
+        page.wait_for_selector("#sweep .tile img >> nth=23")
+        assert page.locator("#sweep .tile").count() == 24
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#sweep >> text=24 confirmed as dark")
+        settled(page)
+        after = dict(desk.ledger.refresh().labels)
+        assert {name: after[name] for name in before} == before
+        assert len(after) == len(before) + 22
+        [fact] = desk.store.facts(Sweep)
+        assert len(fact.missed) == len(fact.sentinels) == 2
+        page.keyboard.press("Backspace")
+        page.wait_for_selector("#sweep >> text=Taken back: 24 items of dark.")
+        settled(page)
+        assert dict(desk.ledger.refresh().labels) == before
