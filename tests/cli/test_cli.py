@@ -84,7 +84,7 @@ BAD = {
         ["run", "{plan}", "--set", "initial={per_class=2}", "--set", "data={tmp}/x.npy", "--set", "test=0"],
         "initial per class needs labels known in advance; run with --oracle labels.csv",
     ),
-    "one class": (["plan", "check", "{plan}", "--set", 'classes=["a"]'], "at least two classes"),
+    "one class": (["run", "{plan}", "--set", 'classes=["a"]'], "at least two classes, and has a"),
     "a class twice": (["plan", "check", "{plan}", "--set", 'classes=["a", "a"]'], "named 2 times"),
     "a setting without a value": (["plan", "check", "{plan}", "--set", "batch"], "key=value"),
     "unknown data": (["run", "{plan}", "--set", "data=digit"], "did you mean 'digits'?"),

@@ -61,7 +61,8 @@ def test_it_says_what_it_found_and_what_to_do_next(askwise, photos):
     assert "refused   1: it is an empty file (empty.jpg)" in out
     assert "copies      1 exact, 0 near" in out
     assert "own_means:make: pictures, 3 features, licence CC0" in out
-    assert "modal; first 9 items, by typiclust, then margin" in out
+    assert "learns      one layer on the principal axes of own_means:make's features, which stay" in out
+    assert "uncertainty by modal\nasks        first 9 items, by typiclust, then by margin\n" in out
     assert "askwise run pets --oracle labels.csv" in out
     assert status(askwise)["quarantined"] == 2  # the empty one, and one of the two copies
     plan = tomllib.loads((photos / "pets" / "plan.toml").read_text())
@@ -82,6 +83,83 @@ def test_from_photos_to_a_finished_run_by_the_name_alone(askwise, photos):
     assert {"plan.toml", "store.db", "store.db.features", "exports"} <= {
         path.name for path in (photos / "pets").iterdir()
     }
+
+
+def test_classes_may_be_named_later_and_until_then_every_command_says_so(askwise, photos):
+    code, out, err = askwise(*NEW)
+    assert (code, err) == (0, "")
+    assert "classes     none yet: name them on the page with +" in out
+    assert "--oracle" not in out
+    assert tomllib.loads((photos / "pets" / "plan.toml").read_text())["classes"] == []
+    code, out, _ = askwise("plan", "check", "pets/plan.toml")
+    assert (code, "can run when two classes are named: askwise label pets" in out) == (0, True)
+    assert status(askwise)["next"].startswith("name the classes on the page")
+    (photos / "labels.csv").write_text("file,label\ncat/0.png,cat\ndog/0.png,dog\n")
+    code, _, err = askwise("run", "pets", "--oracle", "labels.csv")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "needs at least two classes, and has none" in err
+    assert askwise("predict", "pets")[0] == 2
+
+
+def test_a_file_of_labels_names_the_classes_that_were_left_out(askwise, photos):
+    assert askwise(*NEW)[0] == 0
+    (photos / "labels.csv").write_text("file,label\ncat/0.png,cat\ndog/0.png,dog\n")
+    found = json.loads(askwise(*NEW, "--labels", "labels.csv", "--json")[1])
+    assert (found["classes"], found["new_labels"]) == (["cat", "dog"], 2)
+    assert tomllib.loads((photos / "pets" / "plan.toml").read_text())["classes"] == ["cat", "dog"]
+    code, _, err = askwise(*NEW, "--classes", "cat,cow")
+    assert (code, "its classes: cat, dog" in err) == (2, True)
+
+
+LEARNING = """
+from torch import nn
+
+class Small(nn.Module):
+    size, width, licence = 8, 4, "CC0"
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 4, 3)
+    def forward(self, x):
+        return self.conv(x).relu().mean(dim=(2, 3))
+
+def make():
+    import torch
+    torch.manual_seed(0)
+    return Small().requires_grad_(False)
+"""
+
+
+def test_a_fine_tuned_encoder_learns_with_the_rest_and_predicts_as_it_has_learned(askwise, photos):
+    (photos / "own_small.py").write_text(LEARNING)
+    new = ("new", "pets", "--images", "photos", "--encoder", "own_small:make", "--classes", "cat,dog,bird")
+    code, out, err = askwise(*new, "--fine-tune", "2", "--posterior", "laplace")
+    assert (code, err) == (0, "")
+    assert "learns      own_small:make itself for 2 epochs in every round, then the last layer" in out
+    plan = tomllib.loads((photos / "pets" / "plan.toml").read_text())
+    assert (plan["thaw"], plan["network"], plan["posterior"]["name"]) == (2, "linear", "laplace")
+    lines = [f"{name}/{each}.png,{name}" for name in TONES for each in range(5)]
+    (photos / "labels.csv").write_text("file,label\n" + "\n".join(lines))
+    assert askwise("run", "pets", "--oracle", "labels.csv")[0] == 0
+    code, out, err = askwise("predict", "pets", "--json")
+    assert (code, err) == (0, "")
+    assert (json.loads(out)["items"], json.loads(out)["refused"]) == (16, 1)
+    code, _, err = askwise(*new, "--fine-tune", "3")
+    assert (code, "its thaw: 2" in err) == (2, True)
+
+
+def test_what_was_found_comes_first_with_a_sheet_of_some_items(askwise, photos):
+    _, out, _ = askwise(*NEW, "--classes", "cat,dog,bird")
+    assert (
+        out.index("items       16")
+        < out.index("refused   1")
+        < out.index("look at ")
+        < out.index("pets: a new")
+    )
+    assert "look at     pets/first-items.png: 12 of them, as they were read" in out
+    sheet = np.array(Image.open(photos / "pets" / "first-items.png")).astype(int)
+    reds = ((sheet[..., 0] > 150) & (sheet[..., 1:].max(axis=2) < 100)).sum()
+    assert sheet.shape == (620, 760, 3)
+    assert reds > 100  # some of the photos are red, and nothing else on the sheet is
 
 
 def test_again_it_adds_what_is_new_and_changes_nothing_else(askwise, photos):
@@ -139,8 +217,12 @@ def test_a_table_keeps_its_coding_with_the_project(askwise, tmp_path, monkeypatc
         (("--classes", "a,b"), "name one of --images, --text, --table, --arrays, --features, not none"),
         (("--features", "x.npy", "--arrays", "x.npy", "--classes", "a,b"), "not arrays and features"),
         (("--features", "nowhere.npy", "--classes", "a,b"), "there is no file or folder 'nowhere.npy'"),
-        (("--features", "x.npy"), "name the classes"),
+        (("--features", "x.npy", "--classes", ""), "name the classes"),
         (("--features", "x.npy", "--classes", "a"), "at least two classes"),
+        (
+            ("--features", "x.npy", "--classes", "a,b", "--fine-tune", "2"),
+            "goes with --images and an encoder",
+        ),
         (("--features", "x.npy", "--classes", "a,a"), "is named 2 times"),
         (("--features", "x.npy", "--classes", "a,b", "--acquire", "bold"), "did you mean 'bald'"),
         (("--features", "x.npy", "--classes", "a,b", "--posterior", "laplas"), "laplace"),

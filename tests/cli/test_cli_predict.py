@@ -178,3 +178,33 @@ def test_what_to_export_must_be_said(askwise, pets):
     assert (
         "do not agree" in askwise("export", "pets", "--labels", "--format", "csv", "--output", "a.jsonl")[2]
     )
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_of_a_folder_that_grows_only_what_is_new_is_predicted_and_appended(askwise, pets, kind):
+    output = f"found.{kind}"
+    command = ("predict", "pets", "--input", "new", "--output", output, "--append", "--json")
+    first = json.loads(askwise(*command)[1])
+    assert (first["items"], first["kept"]) == (4, 0)
+    before = (pets / output).read_bytes()
+    again = json.loads(askwise(*command)[1])
+    assert (again["items"], again["kept"]) == (0, 4)
+    assert (pets / output).read_bytes() == before
+    picture(pets / "new" / "+more.png", 200, TONES["dog"])
+    more = json.loads(askwise(*command)[1])
+    assert (more["items"], more["kept"], more["classes"]["dog"]) == (1, 4, 1)
+    after = (pets / output).read_bytes()
+    assert after.startswith(before)
+    assert after[len(before) :].count(b"\n") == 1
+    assert askwise("predict", "pets", "--input", "new", "--output", f"whole.{kind}")[0] == 0
+    assert sorted((pets / f"whole.{kind}").read_text().splitlines()) == sorted(after.decode().splitlines())
+
+
+def test_rows_are_not_appended_to_a_file_of_something_else(askwise, pets):
+    (pets / "found.csv").write_text("id,class\nx,cat\n")
+    code, _, err = askwise("predict", "pets", "--input", "new", "--output", "found.csv", "--append")
+    assert (code, "has other columns" in err) == (2, True)
+    assert (pets / "found.csv").read_text() == "id,class\nx,cat\n"
+    assert askwise("predict", "pets", "--input", "new", "--output", "p.parquet")[0] == 0
+    code, _, err = askwise("predict", "pets", "--input", "new", "--output", "p.parquet", "--append")
+    assert (code, "use .csv or .jsonl" in err) == (2, True)

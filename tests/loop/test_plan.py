@@ -2,7 +2,7 @@ import pytest
 from pydantic import ValidationError
 
 from askwise.errors import InputError
-from askwise.loop.plan import Plan, make, override, read
+from askwise.loop.plan import Plan, make, override, read, refuse_unnamed
 from askwise.train import Training
 
 TOML = """
@@ -89,7 +89,7 @@ def test_settings_lie_over_the_file_and_are_read_as_toml_or_as_words(path):
         ("acquire=bold", "unknown acquisition 'bold'; did you mean 'bald'"),
         ("select=topk", "unknown selection 'topk'; did you mean 'top_k'"),
         ("start=hot", "start in the plan: input should be 'scratch', 'given' or 'warm', not 'hot'"),
-        ("classes=[]", "name the classes"),
+        ('classes=["a", " "]', "a class has an empty name"),
         ('classes=["a","a"]', "class 'a' is named 2 times"),
         ("initial=-1", "initial.count in the plan: .* not -1"),
         ("initial={per_class=0}", "initial.per_class in the plan: .* not 0"),
@@ -114,6 +114,19 @@ def test_files_that_are_no_plan_are_refused(tmp_path):
     (tmp_path / "empty.toml").write_text("")
     with pytest.raises(InputError, match="name the classes: classes = "):
         read(tmp_path / "empty.toml")
+
+
+def test_classes_may_be_left_to_people_but_nothing_runs_before_there_are_two(path):
+    for some, found in (("[]", "none"), ('["cat"]', "cat")):
+        plan = read(path, overrides=[f"classes={some}"])
+        assert (plan.unnamed, plan.outputs) == (True, 2)
+        with pytest.raises(InputError, match=f"at least two classes, and has {found}; name them on the page"):
+            refuse_unnamed(plan, where="pets")
+    named = read(path, overrides=['classes=["a", "b", "c"]'])
+    assert (named.unnamed, named.outputs) == (False, 3)
+    refuse_unnamed(named, where="pets")
+    with pytest.raises(InputError, match="at least two classes"):
+        read(path, overrides=['task="segmentation"', 'classes=["sky"]'])
 
 
 def test_overriding_leaves_the_values_it_was_given_alone():

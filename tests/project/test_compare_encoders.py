@@ -1,8 +1,11 @@
 """Encoders are compared by the labels of a project, and none may be good enough."""
 
+import numpy as np
 import pytest
 import torch
+from PIL import Image
 
+from askwise import encoders
 from askwise.project.compare import Compared, _left_out, verdict
 
 
@@ -37,3 +40,32 @@ def test_a_project_with_few_labels_is_told_how_many_are_wanted(askwise, tmp_path
     (tmp_path / "t.csv").write_text("a,b\n" + "".join(f"{n},{n * n}\n" for n in range(9)))
     assert askwise("new", "few", "--table", "t.csv", "--classes", "x,y")[0] == 0
     assert "few has 0 labels; encoders are compared from 50 on" in askwise("encoders", "few")[2]
+
+
+def test_status_says_what_the_comparison_said(askwise, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "two_means.py").write_text(
+        "from torch import nn\n"
+        "class Means(nn.Module):\n"
+        "    size, width, licence = 8, 3, 'CC0'\n"
+        "    def forward(self, x):\n"
+        "        return x.mean(dim=(2, 3))\n"
+        "def make():\n"
+        "    return Means()\n"
+    )
+    rng = np.random.default_rng(0)
+    for number in range(60):
+        place = tmp_path / "photos" / ("dark" if number % 2 else "light") / f"{number}.png"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        low = 0 if number % 2 else 150
+        Image.fromarray(rng.integers(low, low + 100, (8, 8, 3), np.uint8)).save(place)
+    known = [record for record in encoders.known() if record.takes != encoders.PICTURES]
+    monkeypatch.setattr(encoders, "known", lambda: known)  # those of this machine would take seconds each
+    new = ("new", "tones", "--images", "photos", "--encoder", "two_means:make", "--labels-from-folders")
+    assert askwise(*new)[0] == 0
+    assert askwise("run", "tones", "--set", "budget=60")[0] == 0
+    assert "encoder" not in askwise("status", "tones")[1]
+    code, out, err = askwise("encoders", "tones")
+    assert (code, err) == (0, "")
+    assert "stay with two_means:make" in out
+    assert "encoder stay with two_means:make (by 60 labels)" in askwise("status", "tones")[1]

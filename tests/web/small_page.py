@@ -18,7 +18,7 @@ from askwise.web.live import Live
 TOKEN = "a-token-that-only-ann-has"  # noqa: S105
 HOST = "127.0.0.1:8765"
 HEADERS = {"authorization": f"Bearer {TOKEN}"}
-PLAN = """classes = ["dark", "light"]
+PLAN = """classes = {classes}
 data = {data}
 data_options = {{size = 8, channels = 3}}
 network = "linear"
@@ -34,7 +34,7 @@ epochs = 5
 """
 
 
-def write_project(folder: Path, *, pictures: int = 40) -> Project:
+def write_project(folder: Path, *, pictures: int = 40, classes=("dark", "light")) -> Project:
     """A project of pictures that are dark or light; six questions are asked already."""
     rng = np.random.default_rng(0)
     photos = folder / "photos"
@@ -45,7 +45,7 @@ def write_project(folder: Path, *, pictures: int = 40) -> Project:
         Image.fromarray(pixels).save(photos / f"p{number:03d}.png")
     project = Project(folder / "project")
     project.folder.mkdir()
-    project.plan.write_text(PLAN.format(data=repr(str(photos))), encoding="utf-8")
+    project.plan.write_text(PLAN.format(data=repr(str(photos)), classes=list(classes)), encoding="utf-8")
     plan = read_plan(project.plan)
     with learner(plan, material(plan), store=project.store, folder=project.folder) as ours:
         ours.ask()

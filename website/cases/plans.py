@@ -21,8 +21,6 @@ def cases() -> Iterator[tuple[str, str]]:
     yield 'seed = "abc"', _plan('seed = "abc"')
     yield "an unknown score", _plan('acquire = "bold"')
     yield "an unknown key", _plan("bugdet = 10")
-    yield "no classes", _plan("", plan=_PLAN.replace('["a", "b"]', "[]"))
-    yield "one class", _plan("", plan=_PLAN.replace('["a", "b"]', '["a"]'))
     yield "a class twice", _plan("", plan=_PLAN.replace('["a", "b"]', '["a", "a"]'))
     yield "a broken plan", _plan("= 3")
     yield "data that are not there", _plan("", plan=_PLAN.replace("items.npy", "itmes.npy"))

@@ -49,15 +49,14 @@ def encoders(
 
 def _compare(name: Path, json: bool) -> None:
     from askwise.project import open_project
-    from askwise.project.compare import compare_encoders, verdict
+    from askwise.project.compare import compared
     from askwise.runs.material import read_plan
 
     project = open_project(name)
-    found = compare_encoders(project)
+    found, told = compared(project)
     now = read_plan(project.plan).encoder
-    said = verdict(found, now=now)
     if json:
-        print_json({"encoders": {one.encoder: one.right / one.labels for one in found}, "verdict": said})
+        print_json({"encoders": {one.encoder: one.right / one.labels for one in found}, "verdict": told.said})
         return
     for one in found:
         low, high = (100 * share for share in one.interval)
@@ -66,7 +65,7 @@ def _compare(name: Path, json: bool) -> None:
             f"{one.encoder}{mark}: tells {100 * one.right / one.labels:.0f} % of {one.labels} labels right "
             f"when they are left out ({low:.0f} to {high:.0f} %); one class for all: {100 * one.chance:.0f} %"
         )
-    typer.echo(said)
+    typer.echo(told.said)
 
 
 def _line(about: str, row: dict[str, Any]) -> str:

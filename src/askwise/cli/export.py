@@ -30,7 +30,7 @@ def export(
         typer.Option(
             "--format",
             metavar="KIND",
-            help="Of labels: csv, jsonl, parquet, label-studio, folders; by default as the output ends.",
+            help="Of labels: csv, jsonl, parquet, label-studio, folders, coco; by default as it ends.",
         ),
     ] = None,
     output: Annotated[
@@ -75,6 +75,8 @@ def _labels(
     choose("format of labels", kind, of.KINDS)
     usual = {of.LABEL_STUDIO: "labels.json", of.FOLDERS: "labels"}
     path = output or project.exports / usual.get(kind, f"labels.{kind}")
+    if kind == of.COCO:
+        return _coco(project, plan, store, output)
     if kind == of.FOLDERS and plan.kind != "classification":
         raise InputError(f"{kind} takes one class for each item, and the task is {plan.kind}; use csv")
     meant = _kind(plan, store)
@@ -89,6 +91,29 @@ def _labels(
     if path.suffix.lower() != f".{kind}":
         raise InputError(f"--format {kind} and the output {path} do not agree; let it end in .{kind}")
     return path, of.write_labels(path, found)
+
+
+def _coco(project: "Project", plan: "Plan", store: "Store", output: Path | None) -> tuple[Path, int]:
+    """The masks of a project as a file of COCO."""
+    from askwise.errors import InputError
+    from askwise.export.coco import write_coco
+    from askwise.oracle.masks import Masks
+    from askwise.runs.material import material
+    from askwise.store.labels import Mask
+    from askwise.store.ledger import Ledger
+
+    if plan.kind != "segmentation":
+        raise InputError(f"coco takes masks, and the task is {plan.kind}; use csv, or label-studio")
+    kept = Masks(None if store.folder is None else store.folder.with_suffix(".masks"))
+    labels = Ledger(store).refresh().labels
+    pool = material(plan, folder=project.folder).pool
+    masks = {
+        pool.name(name) if name in pool else name: kept.array(label)
+        for name, label in sorted(labels.items())
+        if isinstance(label, Mask)
+    }
+    path = output or project.exports / "labels.json"
+    return path, write_coco(path, masks, plan.classes, ignore=plan.task.get("ignore"))
 
 
 def _kind(plan: "Plan", store: "Store") -> "Labelling":

@@ -67,6 +67,14 @@ def new(
     posterior: Annotated[
         str | None, typer.Option(metavar="NAME", help="Where the uncertainty comes from.")
     ] = None,
+    fine_tune: Annotated[
+        int | None,
+        typer.Option(
+            metavar="EPOCHS",
+            min=1,
+            help="Let the encoder of pictures learn, too, in every round; it is slow.",
+        ),
+    ] = None,
     group: Annotated[
         str | None,
         typer.Option(
@@ -108,7 +116,7 @@ def new(
         raise InputError(f"--group names a column, and goes with --text, --table or --features, not --{kind}")
     left_out = [*(ignore or ()), *([group] if group is not None and kind == "table" else [])]
     items = source(kind, path, column=column, id_column=id_column, ignore=left_out, encoder=encoder)
-    chosen = {"acquire": acquire, "posterior": posterior, "group": group}
+    chosen = {"acquire": acquire, "posterior": posterior, "group": group, "fine_tune": fine_tune}
     made = create(
         name,
         items,
@@ -119,6 +127,7 @@ def new(
         examples=[_example(text) for text in example or ()],
         ask_copies=ask_copies,
         chosen={key: value for key, value in chosen.items() if value is not None},
+        tell=(lambda _: None) if json else lambda lines: typer.echo("\n".join(lines)),
         progress=not json,
     )
     if json:
@@ -164,25 +173,37 @@ def _values(made: "Made") -> dict[str, Any]:
 def _lines(made: "Made") -> list[str]:
     name, plan = made.project.name, made.plan
     head = f"{name}: " + ("a new project" if not made.before else _grown(made))
-    if made.encoder is not None:
-        encoder = made.encoder.record.line()
-    else:
-        encoder = f"none; a small network ({plan.network}) learns from the items"
+    encoder = "none" if made.encoder is None else made.encoder.record.line()
     word = {"multilabel": "tags", "regression": "numbers"}.get(plan.kind, "classes")
     first = "" if plan.initial_select is None else f", by {plan.initial_select}"
+    file = f"            askwise run {name} --oracle labels.csv   answers from a file (columns id,label)"
     lines = [
         head,
-        *made.found.lines(),
-        f"{word:<12}{', '.join(plan.names)}",
+        f"{word:<12}{', '.join(plan.names) or 'none yet: name them on the page with +, as you meet them'}",
         f"labels      {made.labelled:,}" + (f", {made.labels:,} of them new" if made.labels else ""),
         f"encoder     {encoder}",
-        f"plan        {plan.posterior['name']}; first {plan.initial.count} items{first}, then {plan.acquire}",
+        f"learns      {_learns(made)}",
+        f"asks        first {plan.initial.count} items{first}, then by {plan.acquire}",
         *(f"note        {note}" for note in made.notes),
         f"next        askwise label {name}                     answer questions on a page",
-        f"            askwise run {name} --oracle labels.csv   answers from a file (columns id,label)",
+        *([] if plan.unnamed else [file]),
         f"            askwise status {name}                    how far it is",
     ]
     return [line.rstrip() for line in lines]
+
+
+def _learns(made: "Made") -> str:
+    """What is trained, in one line."""
+    plan = made.plan
+    how = f"uncertainty by {plan.posterior['name']}"
+    if made.encoder is None:
+        if plan.network == "on_axes":
+            return f"one layer on the principal axes of the features; {how}"
+        return f"a small network ({plan.network}) from scratch; {how}"
+    name = made.encoder.record.name
+    if plan.thaw:
+        return f"{name} itself for {plan.thaw} epochs in every round, then the last layer; {how}"
+    return f"one layer on the principal axes of {name}'s features, which stay as they are; {how}"
 
 
 def _grown(made: "Made") -> str:

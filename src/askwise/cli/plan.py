@@ -33,5 +33,8 @@ def check(
         for name, value in flat({key: values[key]}):
             if not name.endswith((".sha256", ".ids")):
                 typer.echo(f"{name:<28} {value:<24} {field.description if name == key else ''}".rstrip())
+    if found.unnamed:
+        typer.echo(f"{plan} can run when two classes are named: askwise label {plan.parent}")
+        return
     answers = "" if known else " --oracle labels.csv"  # the initial set is chosen by labels
     typer.echo(f"{plan} can run: askwise run {plan}{answers}")

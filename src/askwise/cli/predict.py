@@ -25,16 +25,20 @@ def predict(
     risk: Annotated[
         float, typer.Option(metavar="SHARE", help="Ask a person where the model may be wrong more often.")
     ] = 0.1,
+    append: Annotated[
+        bool,
+        typer.Option("--append", help="Keep the rows that the output has, and add those of new items."),
+    ] = False,
     json: AsJson = False,
 ) -> None:
     """Predict new items, with probabilities and uncertainty.
 
-    Run again on a folder that has grown, it encodes only what is new.
+    Run again on a folder that has grown, it encodes only what is new; with --append it predicts only that.
     """
     from askwise.cli.stores import opened_project
     from askwise.export import pool_for
     from askwise.export.predictions import columns_of, predictions
-    from askwise.export.tables import table_format, write_table
+    from askwise.export.tables import append_table, ids_in, table_format, write_table
     from askwise.runs.trained import last_model
 
     with opened_project(name) as (project, plan, store):
@@ -43,11 +47,12 @@ def predict(
         trained = last_model(plan, store, folder=project.folder)
         cache = project.store.with_suffix(".features")
         pool = pool_for(trained.fitted, input_ or str(plan.data), cache=cache, folder=project.folder)
-        rows = predictions(
-            trained.fitted, pool, draws=trained.draws, seed=trained.seed, risk=risk, progress=not json
-        )
-        told = Told()
-        write_table(path, columns_of(trained.fitted), told.counted(rows))
+        columns, told = columns_of(trained.fitted), Told()
+        append = append and path.exists()
+        known = ids_in(path, columns) if append else set[str]()
+        how: dict[str, Any] = {"draws": trained.draws, "seed": trained.seed, "risk": risk}
+        rows = told.counted(predictions(trained.fitted, pool, known=known, progress=not json, **how))
+        (append_table if append else write_table)(path, columns, rows)
     total = told.refused + told.items
     classes = trained.fitted.classes if plan.kind == "classification" else ()
     if json:
@@ -56,13 +61,15 @@ def predict(
                 "output": str(path),
                 "round": trained.round.number,
                 "items": total,
+                "kept": len(known),
                 "refused": told.refused,
                 "ask": told.ask,
                 "classes": {label: told.classes[label] for label in classes},
             }
         )
         return
-    typer.echo(f"{path}: {total:,} items, by the model of round {trained.round.number}")
+    items = f"{total:,} new items after {len(known):,}" if append else f"{total:,} items"
+    typer.echo(f"{path}: {items}, by the model of round {trained.round.number}")
     for label in classes:
         typer.echo(f"  {told.classes[label]:>7,}  {label}")
     if told.refused:

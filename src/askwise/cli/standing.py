@@ -5,7 +5,8 @@ from typing import Any
 
 from askwise.loop.audit import certificate
 from askwise.loop.saying import as_json
-from askwise.loop.status import status
+from askwise.loop.status import Status, status
+from askwise.project.compare import LEAST, last_verdict, rivals
 from askwise.report.past import past
 from askwise.store import Store
 from askwise.tasks import named
@@ -30,5 +31,20 @@ def standing(store: Store) -> dict[str, Any]:
         "task": run.plan.kind,
         "quality": None if now.quality is None else as_json(now.quality, run.plan.names),
         "certificate": certificate(store),
+        "encoders": _encoders(store, now),
         "next": now.next,
     }
+
+
+def _encoders(store: Store, now: Status) -> str | None:
+    """What a comparison of the installed encoders said, or how to make one; none where there is none."""
+    if store.folder is None or now.plan.encoder is None:
+        return None
+    folder = store.folder.parent
+    told = last_verdict(folder)
+    if told is not None:
+        return f"{told.said} (by {told.labels} labels)"
+    others = rivals(now.plan) if now.counts.labelled >= LEAST else []
+    return (
+        f"compare {now.plan.encoder} with {', '.join(others)}: askwise encoders {folder}" if others else None
+    )

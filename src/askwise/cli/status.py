@@ -44,6 +44,7 @@ def _lines(one: dict[str, Any]) -> list[str]:
         f"  rounds  {one['rounds']}{f', {metrics}{part}' if metrics else ''}",
         *(f"  {head:<7} {line}" for head, line in (one["quality"] or {}).get("said", [])),
         *_certificate(one["certificate"]),
+        *([f"  encoder {one['encoders']}"] if one["encoders"] else []),
         f"  next    {one['next']}",
     ]
     if one["segments"] > 1:

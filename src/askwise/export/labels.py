@@ -18,8 +18,8 @@ from askwise.store.contract import Store
 from askwise.store.facts import CANNOT_TELL, SKIP, Answer, ClassEdit, NoLabel, Told
 from askwise.store.ledger import Ledger
 
-LABEL_STUDIO, FOLDERS = "label-studio", "folders"
-KINDS = (*(kind[1:] for kind in FORMATS), LABEL_STUDIO, FOLDERS)
+LABEL_STUDIO, FOLDERS, COCO = "label-studio", "folders", "coco"
+KINDS = (*(kind[1:] for kind in FORMATS), LABEL_STUDIO, FOLDERS, COCO)
 _TEXT = ".txt"
 _COLUMNS = ("id", "label", "annotator", "note")
 _UNSAFE = frozenset('%/\\:*?"<>|')  # in the name of a file, on one system or another

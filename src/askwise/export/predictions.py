@@ -1,6 +1,6 @@
 """What a model says of items: one row each, with its uncertainty and whether a person should look."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from askwise.bayes.fitted import Fitted
@@ -38,17 +38,18 @@ def predictions(
     draws: int = 100,
     seed: int = 0,
     risk: float = RISK,
+    known: Collection[str] = (),
     progress: Follow = False,
 ) -> Iterator[dict[str, Any]]:
     """One row for each item of a pool, in its order; those that cannot be read have an `error` and no class.
 
     Uncertainty is in nats, summed over tags; of numbers it is variance. `ask` is true where the model gives
     its own choice less than 1 - `risk`, of some tag at least: of the rest it expects at most that share to
-    be wrong. That is the model's word, and not tested here.
+    be wrong. That is the model's word, and not tested here. Items that are `known` are left out.
     """
     if not 0 < risk < 1:
         raise InputError(f"risk is a share of errors between 0 and 1, not {risk:g}")
-    ids, engine = list(pool.ids), Local(processes=1)
+    ids, engine = [name for name in pool.ids if name not in known], Local(processes=1)
     empty = dict.fromkeys(columns_of(model))
     with meter(len(ids), "predicting", unit="items", show=progress) as advance:
         for start in range(0, len(ids), _CHUNK):

@@ -9,7 +9,9 @@ from typing import Any
 
 from askwise.errors import InputError
 from askwise.files import write_whole
-from askwise.pool.cells import neutral
+from askwise.pool.cells import neutral, restored
+from askwise.pool.tables import header
+from askwise.pool.tables import rows as rows_of
 
 FORMATS = (".csv", ".jsonl", ".parquet")
 
@@ -30,6 +32,35 @@ def write_table(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, 
     kind, whole = table_format(path), list(rows)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}[kind](columns, whole))
+    return len(whole)
+
+
+def ids_in(path: Path, columns: Sequence[str]) -> set[str]:
+    """The ids of the rows that a file has; one that these columns cannot be appended to is refused."""
+    kind = table_format(path)
+    if kind == ".parquet":
+        raise InputError(f"rows cannot be appended to {path}; use .csv or .jsonl, or leave --append out")
+    found, ids = header(path), columns[0]
+    wanted = [neutral(name) for name in columns] if kind == ".csv" else list(columns)
+    if list(found) != wanted:
+        raise InputError(
+            f"{path} has other columns than the model now writes ({', '.join(found)}); "
+            "leave --append out to write it anew"
+        )
+    back = restored if kind == ".csv" else str
+    return {back(row.cells[0]) for row in rows_of(path, [ids])}
+
+
+def append_table(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> int:
+    """The number of rows written after those that a CSV or JSONL file has; it is whole, before or after."""
+    whole, before = list(rows), path.read_bytes()
+    if before and not before.endswith(b"\n"):
+        before += b"\n"
+    if table_format(path) == ".csv":
+        more = _csv(columns, whole).partition(b"\n")[2] if whole else b""
+    else:
+        more = _jsonl(columns, whole)
+    write_whole(path, before + more)
     return len(whole)
 
 

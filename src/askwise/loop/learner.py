@@ -45,6 +45,7 @@ from askwise.oracle.masks import Masks
 from askwise.pool import Item, Pool, as_pool
 from askwise.pool.pool import Source
 from askwise.store import open_store, place
+from askwise.store.classes import names
 from askwise.store.contract import Store
 from askwise.store.facts import RULES, Answer, Quarantine, Resolution, Round
 from askwise.store.ledger import Ledger
@@ -437,7 +438,10 @@ def _plan(plan: Plan | None, labels: dict[str, Any], choices: dict[str, Any]) ->
         return plan
     for name in choices:
         choose("option of Learner", name, Choices.__annotations__)
-    return make({name: value for name, value in (choices | labels).items() if value is not None})
+    made = make({name: value for name, value in (choices | labels).items() if value is not None})
+    if made.unnamed:  # only a plan may leave them to people on a page
+        names(made.classes)
+    return made
 
 
 def _is_number(value: Any) -> bool:

@@ -80,7 +80,7 @@ def check_outputs(network: nn.Module, like: Tensor, plan: Plan) -> tuple[int, in
     if plan.kind != "classification":
         named(plan.task).predictive(outputs.unsqueeze(1))  # it says what is wrong with the shape
     pixels = tuple(outputs.shape[2:]) if plan.kind == "segmentation" else (0, 0)
-    count, wanted = outputs.shape[1] if any(pixels) else outputs.shape[-1], len(plan.names)
+    count, wanted = outputs.shape[1] if any(pixels) else outputs.shape[-1], plan.outputs
     if plan.kind == "regression" and plan.task.get("tau") is None:
         wanted *= 2  # means, then log-variances
     if count != wanted:

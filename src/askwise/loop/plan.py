@@ -35,6 +35,7 @@ _MADE_OF = {
     "regression": "numbers",
     "segmentation": "classes",
 }
+_FEWEST = 2  # classes that can be told apart
 
 
 def _set(task: Task) -> dict[str, Any]:
@@ -77,7 +78,9 @@ class Plan(_Record):
         description="what a label is: classification, multilabel, regression, segmentation; with its options",
     )
     classes: tuple[str, ...] = Field(
-        (), description="names of the classes, in the order of their numbers; of pixels for segmentation"
+        (),
+        description="names of the classes, in the order of their numbers; of pixels for segmentation; "
+        "[] where people name them on the page",
     )
     tags: tuple[str, ...] = Field((), description="names of the tags, for multilabel")
     numbers: tuple[str, ...] = Field((), description="names of the numbers, for regression; one by default")
@@ -211,6 +214,16 @@ class Plan(_Record):
         return self.classes or self.tags or self.numbers
 
     @property
+    def unnamed(self) -> bool:
+        """Whether classes are still to be named, as people meet them: with fewer than two nothing learns."""
+        return self.kind == "classification" and len(self.classes) < _FEWEST
+
+    @property
+    def outputs(self) -> int:
+        """How many outputs labels need; classes that are still to be named have room for two."""
+        return max(len(self.names), _FEWEST) if self.kind == "classification" else len(self.names)
+
+    @property
     def kind(self) -> str:
         """The name of the task."""
         return str(self.task["name"])
@@ -224,7 +237,7 @@ class Plan(_Record):
     @field_validator("classes", mode="before")
     @classmethod
     def _classes(cls, value: Any) -> Any:
-        return _named(value, "classes", least=2)
+        return _named(value, "classes", least=1)
 
     @field_validator("tags", mode="before")
     @classmethod
@@ -291,7 +304,10 @@ class Plan(_Record):
         for word in ("classes", "tags", "numbers"):
             if getattr(self, word) and word != wanted:
                 raise InputError(f"{self.kind} takes {wanted}, not {word}; rename them in the plan")
-        if not self.names:
+        if self.kind == "segmentation" and self.classes:
+            names(self.classes)
+        later = self.kind == "classification" and "classes" in self.model_fields_set
+        if not self.names and not later:
             raise InputError(f"name the {wanted}: {wanted} = [...] in the plan, or {wanted}=[...]")
         if not is_reference(self.acquire):
             serves("acquisition", self.acquire, self.kind, ACQUISITIONS[self.acquire], ACQUISITIONS)
@@ -381,6 +397,16 @@ def one_class(plan: Plan, what: str) -> None:
     """Refuse what only labels of one class per item can have."""
     if plan.kind != "classification":
         raise InputError(f"{what} needs one class per item, and the task is {plan.kind}")
+
+
+def refuse_unnamed(plan: Plan, *, where: str) -> None:
+    """Refuse to run a plan whose classes people have not named yet."""
+    if plan.unnamed:
+        found = ", ".join(plan.classes) or "none"
+        raise InputError(
+            f"{where} needs at least two classes, and has {found}; name them on the page (askwise label), "
+            'or in plan.toml: classes = ["cat", "dog"]'
+        )
 
 
 def acquisition(plan: Plan, *, folder: Path | None = None) -> Acquisition:

@@ -51,6 +51,8 @@ def status(store: Store) -> Status:
 
 
 def _next(plan: Plan, now: Counts) -> str:
+    if plan.unnamed:
+        return f"name the classes on the page (askwise label); so far {', '.join(plan.classes) or 'none'}"
     match decide(plan, now):
         case Train():
             return f"train on {now.labelled} labels"

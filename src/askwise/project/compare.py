@@ -1,9 +1,11 @@
 """Which of the installed encoders tells the classes of a project apart, by its own labels."""
 
+import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -12,6 +14,7 @@ from torch import Tensor
 from askwise import encoders
 from askwise.bayes.fit import fit
 from askwise.errors import InputError
+from askwise.files import write_whole
 from askwise.loop.plan import Plan
 from askwise.nets.axes import axes_of, on_axes
 from askwise.pool import features, fit_axes, prepared
@@ -23,6 +26,7 @@ from askwise.store import open_store
 from askwise.store.labels import class_number
 from askwise.store.ledger import Ledger
 
+KEPT = "encoders.json"
 LEAST, MOST = 50, 500
 """Labels that a comparison wants, and that it looks at."""
 _FOLDS, _Z = 5, 1.96
@@ -110,6 +114,37 @@ def _left_out(x: Tensor, y: Tensor, classes: int) -> int:
         with torch.no_grad():
             right += int((fitted.network(x[away]).argmax(dim=1) == y[away]).sum())
     return right
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a comparison said, and of how many labels."""
+
+    labels: int
+    said: str
+
+
+def compared(project: Project) -> tuple[list[Compared], Verdict]:
+    """The comparison, and what it says; that is kept in the project's folder."""
+    found = compare_encoders(project)
+    said = Verdict(max(one.labels for one in found), verdict(found, now=read_plan(project.plan).encoder))
+    write_whole(project.folder / KEPT, json.dumps(asdict(said), indent=1).encode())
+    return found, said
+
+
+def last_verdict(folder: Path) -> Verdict | None:
+    """What the last comparison in a project's folder said; none where there was none."""
+    try:
+        return Verdict(**json.loads((folder / KEPT).read_bytes()))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def rivals(plan: Plan) -> list[str]:
+    """The other encoders that are installed for the items of a plan; none where it has no encoder."""
+    known = encoders.known()
+    kinds = {record.takes for record in known if record.name == plan.encoder}
+    return [one.name for one in known if one.takes in kinds and one.place and one.name != plan.encoder]
 
 
 def verdict(found: Sequence[Compared], *, now: str | None) -> str:

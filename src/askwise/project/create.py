@@ -1,27 +1,32 @@
 """Make a project, or add to one what is new."""
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from askwise.encoders import Encoder
 from askwise.errors import InputError
 from askwise.files import write_whole
 from askwise.loop.plan import Plan, make
 from askwise.project import Project, is_project
+from askwise.project.first_look import first_look
 from askwise.project.found import Found, look_at
 from askwise.project.leaks import refuse_leaks
+from askwise.project.mend import with_names
 from askwise.project.plan_file import choices, written
 from askwise.project.sources import Source, known_labels
 from askwise.runs.build import learner
 from askwise.runs.material import Material, material, read_plan
 from askwise.store import open_store
+from askwise.store.classes import names as check_names
 from askwise.store.facts import Answer
 from askwise.train.progress import Follow
 
 CODING = "coding.json"
+Tell: TypeAlias = Callable[[list[str]], None]
+"""Called with lines for a person: what was found, before anything is made of it."""
 
 
 @dataclass(frozen=True)
@@ -50,24 +55,30 @@ def create(
     folders: bool = False,
     examples: Sequence[tuple[str, str]] = (),
     ask_copies: bool = False,
-    chosen: Mapping[str, str] | None = None,
+    chosen: Mapping[str, Any] | None = None,
+    tell: Tell = lambda _: None,
     progress: Follow = False,
 ) -> Made:
     """A project of these items in a folder; where there is one already, what is new is added to it.
 
     `names` are what a label is `made_of`: classes, tags or numbers. `examples` are pairs of a class and an
-    item. `chosen` are `acquire` and `posterior`, where a person chose them. Whatever is refused leaves no
-    project behind, and one that was there as it was.
+    item. `tell` hears first what was found and refused. `chosen` are `acquire`, `posterior`, `fine_tune`
+    and `group`, where a person chose them. Whatever is refused leaves no project behind, and one that was
+    there as it was.
     """
+    if names and made_of == "classes":
+        check_names(names)
     project = Project(folder)
     if is_project(folder):
         plan = _the_same(project, source, names, made_of, dict(chosen or {}))
-        names = list(plan.names)
+        names = list(plan.names) or names
         known = material(plan, folder=folder)
-        told, _, notes = known_labels(
+        told, names, notes = known_labels(
             known.pool, labels, folders=folders, examples=examples, names=names, made_of=made_of
         )
-        return _filled(project, plan, known, told, notes, ask_copies, progress)
+        if plan.unnamed and names != list(plan.classes):
+            plan = _with_classes(project, plan, names)
+        return _filled(project, plan, known, told, notes, ask_copies, tell, progress)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder} is there already and is no project; choose another name")
     whole = _with_coding(source, folder)
@@ -87,7 +98,7 @@ def create(
             write_whole(folder / CODING, source.coding.model_dump_json(indent=1).encode())
         write_whole(project.plan, text.encode())
         project.exports.mkdir()
-        return _filled(project, plan, known, told, notes, ask_copies, progress)
+        return _filled(project, plan, known, told, notes, ask_copies, tell, progress)
     except BaseException:
         for path in folder.iterdir():
             shutil.rmtree(path) if path.is_dir() else path.unlink()
@@ -117,10 +128,12 @@ def _filled(
     told: Mapping[str, Any],
     notes: list[str],
     ask_copies: bool,
+    tell: Tell,
     progress: Follow,
 ) -> Made:
     """The store with all items, the refused ones and the copies set aside, and labels that are new."""
     found = look_at(known.pool)
+    tell([*found.lines(), *first_look(known.pool, found.refused, project.folder).lines()])
     before, answered = _before(project.store)
     with learner(plan, known, store=project.store, folder=project.folder, progress=progress) as ours:
         now = ours.status().plan
@@ -137,16 +150,17 @@ def _filled(
 
 
 def _the_same(
-    project: Project, source: Source, names: list[str] | None, made_of: str, chosen: dict[str, str]
+    project: Project, source: Source, names: list[str] | None, made_of: str, chosen: dict[str, Any]
 ) -> Plan:
     """The plan of a project that is there; what contradicts it is refused, and said where to change it."""
     plan = read_plan(project.plan)
     wanted: dict[str, tuple[Any, Any]] = {
         "data": (str(source.path), plan.data),
-        made_of: (names, list(getattr(plan, made_of))),
+        made_of: (None if plan.unnamed and made_of == "classes" else names, list(getattr(plan, made_of))),
         "acquire": (chosen.get("acquire"), plan.acquire),
         "posterior": (chosen.get("posterior"), plan.posterior["name"]),
         "group": (chosen.get("group"), plan.group),
+        "thaw": (chosen.get("fine_tune"), plan.thaw),
     }
     for key, (now, then) in wanted.items():
         if now is not None and now != then:
@@ -156,6 +170,13 @@ def _the_same(
                 f"change {project.plan}, or choose another name"
             )
     return plan
+
+
+def _with_classes(project: Project, plan: Plan, names: list[str]) -> Plan:
+    """The plan with the classes that were still to be named, in its file as well."""
+    named = make(plan.model_dump() | {"classes": names})
+    write_whole(project.plan, with_names(project.plan, "classes", names).encode())
+    return named
 
 
 def _before(store: Path) -> tuple[int, set[str]]:

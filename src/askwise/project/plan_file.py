@@ -7,7 +7,7 @@ from typing import Any
 from askwise.errors import InputError
 from askwise.project.sources import NONE, TASKS, Source
 
-_MOST_FIRST, _FIRST_NUMBERS = 30, 20
+_MOST_FIRST, _FIRST_NUMBERS, _FIRST_UNNAMED = 30, 20, 15
 _BATCH, _BUDGET = 10, 200
 _TESTING, _REGION = 0.2, 0.3
 _FEWEST_TESTS = 30  # items to test on: with hardly more than ten answers a band says next to nothing
@@ -23,6 +23,7 @@ def choices(
     posterior: str | None = None,
     items: int = 0,
     group: str | None = None,
+    fine_tune: int = 0,
 ) -> dict[str, Any]:
     """The values of the plan: the defaults that were measured, and what a person chose.
 
@@ -30,8 +31,13 @@ def choices(
     mode under a prior that the labels choose (`modal`); the first ones are those
     that stand for many others (typiclust, three for each class), the later ones those with the smallest
     margin between the two best classes. For two classes the first are random, then BALD. A fifth of the
-    questions tests the model, unless there are too few `items` for a band.
+    questions tests the model, unless there are too few `items` for a band. With `fine_tune` the encoder
+    learns, too, for so many epochs in every round: no features can be kept, and axes would move.
     """
+    if fine_tune and (source.encoder == NONE or source.kind != "images"):
+        raise InputError(
+            "--fine-tune lets an encoder of pictures learn; it goes with --images and an encoder"
+        )
     featured = source.encoder != NONE or source.kind == "features"
     values: dict[str, Any] = {} if made_of == "classes" else {"task": {"name": TASKS[made_of]}}
     values |= {made_of: list(names), "data": str(source.path)}
@@ -39,8 +45,11 @@ def choices(
         values["data_options"] = source.options
     if source.encoder != NONE:
         values["encoder"] = source.encoder
-    values["network"] = "on_axes" if featured else "digits_cnn" if len(shape) == 3 else "mlp"
-    values["posterior"] = {"name": posterior or ("modal" if featured else "laplace")}
+    if fine_tune:
+        values["thaw"] = fine_tune
+    usual = "digits_cnn" if len(shape) == 3 else "mlp"
+    values["network"] = "linear" if fine_tune else "on_axes" if featured else usual
+    values["posterior"] = {"name": posterior or ("modal" if featured and not fine_tune else "laplace")}
     asked = asking(len(names), made_of=made_of, featured=featured or source.kind == "table")
     if acquire is not None:
         asked["acquire"] = acquire
@@ -53,12 +62,14 @@ def choices(
 def asking(count: int, *, made_of: str = "classes", featured: bool) -> dict[str, Any]:
     """What is asked of so many classes, tags or numbers: how many items first and by what, then which.
 
+    Classes that are still to be named begin as five would.
     Measured for classes; tags and numbers begin alike, and go on with what their task has instead.
     """
     later = {"tags": "bald", "numbers": "gaussian_bald"}.get(made_of, "bald" if count == 2 else "margin")
     asked: dict[str, Any] = {"acquire": later}
-    asked["initial"] = _FIRST_NUMBERS if made_of == "numbers" else min(3 * count, _MOST_FIRST)
-    if (count > 2 or made_of != "classes") and featured:
+    first = min(3 * count, _MOST_FIRST) or _FIRST_UNNAMED
+    asked["initial"] = _FIRST_NUMBERS if made_of == "numbers" else first
+    if (count != 2 or made_of != "classes") and featured:
         asked["initial_select"] = "typiclust"
     return asked
 
@@ -69,10 +80,11 @@ def written(values: Mapping[str, Any], *, name: str) -> str:
         "task": "What a label is.",
         "tags": "What an item can have, any number of them.",
         "numbers": "What is to be told of an item.",
-        "classes": "What an item can be. New classes can be added at the end of the list.",
+        "classes": "What an item can be. New classes can be added at the end of the list, or on the page.",
         "data": "Where the items are; they stay there. Put more there and run `askwise new` again.",
         "data_options": "How they are read.",
         "encoder": "The network that turns items into features; it is not trained.",
+        "thaw": "But for so many epochs at the beginning of every round, in which it learns with the rest.",
         "network": "The network that learns; on_axes: one layer on the features' principal axes.",
         "posterior": "Where the uncertainty comes from.",
         "acquire": _why(values["acquire"]),

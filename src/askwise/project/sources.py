@@ -92,7 +92,7 @@ def known_labels(
     """The labels that are known of items, their names, and what a person should know of the labels.
 
     `names` are those of classes, tags or numbers. Without them they are the classes that the labels name,
-    in the order of the alphabet, or the examples in theirs.
+    in the order of the alphabet, or the examples in theirs; none where nothing names any.
     """
     if examples:
         shown = list(dict.fromkeys(name for name, _ in examples))
@@ -115,6 +115,8 @@ def known_labels(
         if file.unmatched:
             why = next(iter(file.unmatched.values()))
             notes.append(f"{len(file.unmatched)} of {file.lines} lines of {labels} name no item: {why}")
+    elif names is None and made_of == "classes":
+        return {}, [], notes
     else:
         own, told = list(names or ()), {}
     return told, list(_checked(own)), notes
@@ -140,7 +142,9 @@ def _with_examples(
 
 def _checked(classes: Sequence[str]) -> Sequence[str]:
     if not classes:
-        raise InputError("name the classes: --classes cat,dog,bird (or known labels, which name them)")
+        raise InputError(
+            "name the classes: --classes cat,dog,bird; or leave it out, and name them on the page"
+        )
     odd = next((name for name in classes if not name.isprintable()), None)
     if odd is not None:
         raise InputError(f"class {odd!r} holds letters that cannot be shown; give it another name")

@@ -65,7 +65,7 @@ def network(plan: Plan, like: Tensor, *, folder: Path | None = None) -> nn.Modul
 def _sizes(plan: Plan, like: Tensor) -> dict[str, int]:
     """What a builder may ask for: classes (outputs), features, and of pictures channels and size."""
     learned = plan.kind == "regression" and plan.task.get("tau") is None
-    sizes = {"classes": len(plan.names) * (1 + learned), "features": like.numel()}
+    sizes = {"classes": plan.outputs * (1 + learned), "features": like.numel()}
     return sizes | ({"channels": like.shape[0], "size": like.shape[1]} if like.ndim == 3 else {})
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from askwise.loop.decide import Stop, Wait
-from askwise.loop.plan import Plan
+from askwise.loop.plan import Plan, refuse_unnamed
 from askwise.oracle import File, Question
 from askwise.runs.build import learner, oracle
 from askwise.runs.material import Material
@@ -78,6 +78,7 @@ def run_one(
     progress: Follow = False,
 ) -> Ended:
     """How the run ended; `source` answers: `simulated`, a file of labels, or nobody (None)."""
+    refuse_unnamed(run.plan, where=run.name)
     answers = oracle(source, run.plan, run.known) if source is not None else None
     notes = [_unmatched(answers)] if isinstance(answers, File) and answers.unmatched else []
     # a person need not wait until all is encoded; a file answers at once, so that nothing would be gained

@@ -11,6 +11,7 @@ from askwise.errors import InputError
 from askwise.loop.opening import stored_classes
 from askwise.loop.plan import Plan
 from askwise.nets.encoded import Encoded, encoded, head_alone
+from askwise.pool.encoding import feature_width
 from askwise.runs.build import network
 from askwise.store.contract import Store
 from askwise.store.facts import Round
@@ -18,7 +19,7 @@ from askwise.store.facts import Round
 
 @dataclass(frozen=True)
 class Trained:
-    """The model of a round: of one with an encoder the head alone, which takes features."""
+    """The model of a round: of one with a frozen encoder the head alone, which takes features."""
 
     fitted: Fitted
     round: Round
@@ -39,7 +40,7 @@ def last_model(plan: Plan, store: Store, *, folder: Path | None = None) -> Train
     shape, classes = recorded_shape(place)
     then = plan if plan.kind != "classification" else plan.model_copy(update={"classes": classes})
     fitted = load(place, network=None if _rebuilt(plan) else _network(then, shape, folder))
-    if isinstance(fitted.network, Encoded):
+    if isinstance(fitted.network, Encoded) and not plan.thaw:  # an encoder that learned is this round's own
         fitted = replace(fitted, network=head_alone(fitted.network))
     now = stored_classes(store)[: len(classes)] if plan.kind == "classification" else classes
     return Trained(replace(fitted, classes=now), last, plan.draws, plan.draw_seed(last.number))
@@ -53,6 +54,9 @@ def _rebuilt(plan: Plan) -> bool:
 def _network(plan: Plan, shape: tuple[int, ...], folder: Path | None) -> torch.nn.Module:
     """The network of the plan for items, or features, of a shape."""
     head = plan if plan.network is not None else plan.model_copy(update={"network": "linear"})
-    own = network(head, torch.zeros(shape), folder=folder)
     encoder = None if plan.encoder is None else encoders.load(plan.encoder, folder=folder)
-    return own if encoder is None else encoded(encoder.module, own)
+    takes = torch.zeros(shape)
+    if encoder is not None and plan.thaw:
+        takes = torch.zeros(feature_width(encoder.module, takes))
+    own = network(head, takes, folder=folder)
+    return own if encoder is None else encoded(encoder.module, own, thaw=plan.thaw)

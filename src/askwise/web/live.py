@@ -11,6 +11,7 @@ from typing import Any
 from askwise.errors import BusyError, InputError
 from askwise.loop.live import Guess
 from askwise.loop.sweeping import Sweepable
+from askwise.project.compare import last_verdict
 from askwise.web.beside import Beside, Message
 from askwise.web.models import Encoding
 
@@ -44,6 +45,9 @@ class Live:
         """Why the trainer could not work, in its own words."""
         self.sweepable: list[Sweepable] = []
         """The items that the last model is sure of, class by class."""
+        told = last_verdict(folder)
+        self.compared = None if told is None else told.said
+        """What a comparison of the installed encoders said."""
         self.turns = 0
         """Counts what has been heard, for whoever waits for news."""
 
@@ -167,6 +171,8 @@ class Live:
                 case {"kind": "encoding", "done": int(done), "of": int(of), "bad": dict(bad)}:
                     self._encoding = (done, of)
                     self._began = self._began or (monotonic(), done)
+                case {"kind": "compared", "said": str(said)}:
+                    self.compared = said
                 case {"kind": "encoded", "of": int(of)}:
                     self._encoding = (of, of)
                 case {"kind": "refused", "error": str(why)}:

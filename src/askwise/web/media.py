@@ -6,25 +6,17 @@ from functools import cached_property
 from pathlib import Path
 from threading import Semaphore
 
-import numpy as np
-from PIL import Image
-
 from askwise.errors import InputError
 from askwise.loop.plan import Plan
-from askwise.pool.decode import Looks, decode, decode_heic, shown
-from askwise.pool.folder import UnreadableError, opened
-from askwise.pool.images import HEIC, ImageSource
+from askwise.pool.picture import has_pictures, picture_of
 from askwise.pool.pool import Pool
-from askwise.pool.stretch import Stretch
 from askwise.pool.tables import header, rows
 from askwise.pool.text import TextSource
 from askwise.web.models import Kind
 
 SMALLEST, LARGEST = 32, 2048
 """Pixels that the longer side of a picture may have."""
-_PIXELS = 50_000_000  # of a picture that is opened at all
 _AT_A_TIME = 2  # pictures decoded, so that their memory is bounded
-_ENLARGED = 256  # pixels below which small pictures are drawn larger, with sharp edges
 _COLUMNS, _CELL = 200, 2000
 
 
@@ -41,21 +33,15 @@ class Media:
         [(source, _)] = self._pool.parts([next(iter(self._pool.ids))])
         if isinstance(source, TextSource):
             return "text"
-        like = self._pool.like()
-        return "image" if like.ndim == 3 and like.shape[0] in (1, 3) else "row"
+        return "image" if has_pictures(self._pool) else "row"
 
     def picture(self, identity: str, *, largest: int) -> bytes:
         """A WebP picture of at most so many pixels a side, made from the pixels alone."""
         if self.kind != "image":
             raise InputError("this item is no picture")
-        [(source, _)] = self._pool.parts([identity])
         side = min(max(largest, SMALLEST), LARGEST)
         with self._decoding:
-            if isinstance(source, ImageSource):
-                found = _file_picture(source, identity, side)
-            else:
-                found = _enlarged(_drawn(self._pool.item(identity).inputs.numpy()))
-            found.thumbnail((side, side), Image.Resampling.LANCZOS)
+            found = picture_of(self._pool, identity, side=side)
             stream = io.BytesIO()
             found.save(stream, "WEBP", quality=90, method=2)
         return stream.getvalue()
@@ -85,48 +71,3 @@ class Media:
         own = self._plan.data_options
         names = [name for name in own.get("columns") or header(path) if name != own.get("embedding")]
         return names, [tuple(map(str, row.cells)) for row in rows(path, names)]
-
-
-def _file_picture(source: ImageSource, identity: str, side: int) -> Image.Image:
-    """The picture in a file, decoded within bounds, upright, without what else the file says."""
-    looks = Looks(size=(side, side), channels=3, max_pixels=_PIXELS, stack=0, bands=None)
-    try:
-        with opened(*source.place(identity)) as file:
-            heic = identity.lower().endswith(HEIC)
-            raster = decode_heic(file, looks) if heic else decode(file, looks)
-            if isinstance(raster, np.ndarray):
-                return _deep(raster, looks, source.stretch)
-            return _bare(raster)
-    except UnreadableError as reason:
-        raise InputError(f"this picture cannot be shown: {reason}") from reason
-    except Exception as error:  # decoders raise whatever they do on hostile bytes
-        raise InputError(f"this picture cannot be shown: {type(error).__name__}") from error
-
-
-def _deep(raster: np.ndarray, looks: Looks, stretch: Stretch | None) -> Image.Image:
-    high, wide = raster.shape[:2]
-    scale = min(1.0, max(looks.size) / max(high, wide))
-    size = (max(1, round(high * scale)), max(1, round(wide * scale)))
-    pixels = shown(raster, Looks(size, 3, looks.max_pixels, looks.stack, looks.bands), stretch)
-    return _drawn(pixels)
-
-
-def _bare(picture: Image.Image) -> Image.Image:
-    """The pixels alone, on white where the picture lets light through."""
-    if picture.mode in ("RGBA", "LA", "PA") or "transparency" in picture.info:
-        whole = picture.convert("RGBA")
-        white = Image.new("RGBA", whole.size, "white")
-        return Image.alpha_composite(white, whole).convert("RGB")
-    return picture.convert("RGB")
-
-
-def _drawn(pixels: np.ndarray) -> Image.Image:
-    """Pixels [C, H, W] between 0 and 1 as a picture."""
-    whole = (np.nan_to_num(pixels).clip(0, 1) * 255).round().astype(np.uint8).transpose(1, 2, 0)
-    return Image.fromarray(whole[:, :, 0] if whole.shape[2] == 1 else np.ascontiguousarray(whole))
-
-
-def _enlarged(picture: Image.Image) -> Image.Image:
-    """A picture of few pixels with each of them drawn larger, so that a person can see them."""
-    times = max(1, _ENLARGED // max(picture.size))
-    return picture.resize((picture.width * times, picture.height * times), Image.Resampling.NEAREST)

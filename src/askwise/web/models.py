@@ -261,6 +261,8 @@ class Status(BaseModel):
     curve: list[Point]
     accuracy: Accuracy | None
     encoding: Encoding | None
+    encoders: str | None = None
+    """What a comparison of the installed encoders by the labels said."""
     speed: Speed | None
     model: Model
     trainer: Literal["running", "restarting"]

@@ -32,6 +32,7 @@ def status(desk: Desk, live: Live) -> models.Status:
         curve=_curve(rounds),
         accuracy=desk.accuracy(),
         encoding=encoding,
+        encoders=live.compared,
         speed=None if (rate := desk.per_minute()) is None else models.Speed(per_minute=round(rate, 1)),
         model=model,
         trainer="running" if live.running else "restarting",

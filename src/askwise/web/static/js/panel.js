@@ -61,6 +61,7 @@ export class Panel {
       seen,
       given,
       encoding,
+      encoders,
       balance,
     } = status;
     this.#draw("next", [next], () => [
@@ -70,7 +71,7 @@ export class Panel {
       ...this.#numbers(status),
       curve(points ?? []),
     ]);
-    this.#draw("learning", [model, trainer, seen, given, encoding], () => this.#learning(status));
+    this.#draw("learning", [model, trainer, seen, given, encoding, encoders], () => this.#learning(status));
     if (this.#parts.balance) this.#draw("balance", [balance], () => [this.#balance(balance ?? [])]);
     this.#parts.unsure.parentElement.hidden = !["learning", "steady"].includes(status.model);
     if (!this.#parts.unsure.parentElement.hidden && status.seen !== this.#looked) this.#gallery(status.seen);
@@ -115,7 +116,7 @@ export class Panel {
     ];
   }
 
-  #learning({ model, trainer, seen, given, encoding }) {
+  #learning({ model, trainer, seen, given, encoding, encoders }) {
     const words =
       trainer === "restarting"
         ? "The trainer starts again; your answers are safe."
@@ -138,6 +139,7 @@ export class Panel {
       );
     }
     if (encoding) lines.push(...encodingLines(encoding));
+    if (encoders) lines.push(make("p", { class: "quiet-words" }, `Encoders: ${encoders}.`));
     return lines;
   }
 
