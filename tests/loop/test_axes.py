@@ -164,3 +164,34 @@ def test_a_page_asks_about_what_is_encoded_and_encodes_nothing_but_the_first_ite
         answer(ours)
         live.step()
         assert ours.store.facts(Encoded)[-1].count == COUNT
+
+
+def test_first_questions_that_test_come_from_what_is_encoded_too(tmp_path):
+    with learner(tmp_path, partial=True, testing=0.3, region=0.3) as ours:
+        ours.ask()
+        asked = ours.store.facts(Question)
+        first = encoding_order(list(ours.store.ids()))[: loop_axes.FIRST]
+        kept = ours._setting.pool.kept(list(ours.store.ids()))
+    assert {question.kind for question in asked} == {"learn", "test"}
+    assert {question.id for question in asked} <= set(first)
+    assert int(kept.sum()) == loop_axes.FIRST  # nothing else was encoded for them
+
+
+def test_no_model_says_how_good_it_is_before_all_items_to_test_on_are_encoded(tmp_path):
+    _, labels = items()
+    with learner(tmp_path, partial=False, testing=0.3, region=0.3) as ours:
+        live = ours.live()
+        for step in aw.pool.encode_ahead(ours._setting.pool):
+            if step.encoded >= 100:
+                break
+        live.step()
+        for _ in range(3):
+            ours.tell({question.id: labels[question.id] for question in live.open()[:4]})
+            turn = live.step()
+        assert turn.fitted is not None
+        assert "testing" not in turn.fitted.metrics
+        for _ in aw.pool.encode_ahead(ours._setting.pool):
+            pass
+        ours.tell({question.id: labels[question.id] for question in live.open()[:2]})
+        turn = live.step()
+        assert "testing" in turn.fitted.metrics  # the control: now the whole region is encoded

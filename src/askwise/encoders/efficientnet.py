@@ -76,8 +76,8 @@ class Block(nn.Module):
 
     def forward(self, pixels: Tensor) -> Tensor:
         """The block's outputs."""
-        wide = pixels if self.expand is None else F.relu6(self.expand(pixels))
-        found: Tensor = self.project(F.relu6(self.depthwise(wide)))
+        wide = pixels if self.expand is None else F.relu6(self.expand(pixels), inplace=True)
+        found: Tensor = self.project(F.relu6(self.depthwise(wide), inplace=True))
         return found + pixels if self.skips else found
 
 
@@ -103,10 +103,10 @@ class EfficientNetLite(nn.Module):
 
     def forward(self, pictures: Float[Tensor, "N 3 H W"]) -> Float[Tensor, "N D"]:
         """One row of features for each picture."""
-        pixels = F.relu6(self.stem((pictures * 255 - 127) / 128))
+        pixels = F.relu6(self.stem((pictures * 255 - 127) / 128), inplace=True)
         for block in self.blocks:
             pixels = block(pixels)
-        return F.relu6(self.head(pixels)).mean(dim=(2, 3))
+        return F.relu6(self.head(pixels), inplace=True).mean(dim=(2, 3))
 
 
 def network(name: str, published: Mapping[str, Tensor]) -> EfficientNetLite:

@@ -1,6 +1,6 @@
 """How far a pool is encoded, and where its features vary: what a round sees while encoding goes on."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from itertools import chain
 
 from askwise.loop.setting import Setting
@@ -11,6 +11,7 @@ from askwise.store.facts import Encoded
 
 FIRST = 64
 """Items that are encoded before anything is asked: two passes of an encoder, a few seconds."""
+_LOOKED = 1_000  # items looked for at a time
 _STEPS = (5_000, 1_000)  # items at which the axes are fitted again, before all are encoded
 _MOST = 20_000  # items that they are fitted to: more of them change nothing that few labels would show
 
@@ -29,6 +30,13 @@ def seen_items(setting: Setting, number: int) -> Iterator[str]:
         if count >= len(setting.pool):
             return iter(())
         count = _noted(setting, number, least=count + FIRST)  # all of them are asked: some more
+
+
+def encoded_part(setting: Setting, number: int) -> frozenset[str] | None:
+    """The items that need not be encoded to be asked about in a round; none means all."""
+    if not setting.partial or not _partial(setting):
+        return None
+    return frozenset(setting.order()[: _prefix(setting, number)])
 
 
 def place_axes(setting: Setting, number: int) -> None:
@@ -72,19 +80,23 @@ def _partial(setting: Setting) -> bool:
 def _encoded(setting: Setting, least: int) -> int:
     """How far the pool is encoded without a gap; the first `least` items are encoded now, if need be."""
     pool, order = setting.pool, setting.order()
-    assert isinstance(pool, FeaturePool)  # noqa: S101  _partial has seen it
     bad = {*pool.quarantined, *setting.ledger.quarantined}
-    known = set(setting.ready or _kept(pool, order)) | bad
-    count = next((at for at, name in enumerate(order) if name not in known), len(order))
+    count = _reached(setting, bad)
     if count >= min(least, len(order)):
         return count
-    bad |= pool.read(order[:least]).quarantined.keys()
-    known = _kept(pool, order) | bad
-    return next((at for at, name in enumerate(order) if name not in known), len(order))
+    return _reached(setting, bad | pool.read(order[:least]).quarantined.keys())
 
 
-def _kept(pool: FeaturePool, order: list[str]) -> set[str]:
-    return {name for name, there in zip(order, pool.kept(order).tolist(), strict=True) if there}
+def _reached(setting: Setting, bad: Container[str]) -> int:
+    """How many items, the first of the order, have features or cannot have any; the rest is not looked at."""
+    pool, order = setting.pool, setting.order()
+    assert isinstance(pool, FeaturePool)  # noqa: S101  _partial has seen it
+    for start in range(0, len(order), _LOOKED):
+        some = order[start : start + _LOOKED]
+        for at, (name, there) in enumerate(zip(some, pool.kept(some).tolist(), strict=True)):
+            if not there and name not in bad:
+                return start + at
+    return len(order)
 
 
 def _axes(setting: Setting, count: int, *, room: int) -> Axes:

@@ -11,6 +11,7 @@ from askwise.bayes.evaluate import evaluate
 from askwise.bayes.fitted import Fitted
 from askwise.bayes.predict import predict
 from askwise.errors import CorruptError, TrainingError
+from askwise.loop.axes import encoded_part
 from askwise.loop.choose import Choice, choose_items, described
 from askwise.loop.decide import Ask, Train
 from askwise.loop.measure import measure
@@ -85,7 +86,8 @@ def ask_questions(setting: Setting, count: int, *, tests: int = 0, again: Sequen
     number = setting.number
     turn = sum(asked.round == number for asked in setting.store.facts(Asked, since=_begun(setting)))
     choice = choose_items(setting, count, turn=turn)
-    wanted = [*again, *(setting.testing().next(tests) if tests else ())]
+    among = encoded_part(setting, number) if tests else None
+    wanted = [*again, *(setting.testing().next(tests, among=among) if tests else ())]
     drawn = described(setting, wanted, turn=turn) if wanted else Choice()
     asked = Asked(
         round=number,

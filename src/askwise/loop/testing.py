@@ -1,6 +1,6 @@
 """The part of the pool that is kept for testing: which items, their order of asking, what was said."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from askwise.assess.band import LEAST
@@ -102,9 +102,10 @@ class Testing:
         ready = self._marked if self.ready is None else self.ready
         return [name for name in self._order if name in ready and not self.ledger.known(name)]
 
-    def next(self, count: int) -> list[str]:
-        """The test items to be asked next."""
-        return [name for name in self.order() if name not in self.asked][:count]
+    def next(self, count: int, *, among: Container[str] | None = None) -> list[str]:
+        """The test items to be asked next, all of them `among` these where some are given."""
+        fresh = (name for name in self.order() if name not in self.asked)
+        return [name for name in fresh if among is None or name in among][:count]
 
     def left(self) -> int:
         """How many items of the region have not been asked."""

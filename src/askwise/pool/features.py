@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from askwise.errors import InputError
 from askwise.math.digest import network_digest
-from askwise.pool.encoding import BATCH, encode, feature_width
+from askwise.pool.encoding import BATCH, alone, encode, feature_width
 from askwise.pool.ids import of_array
 from askwise.pool.pool import Pool, Reading, Source
 from askwise.pool.row_file import FileRows, Found, row_key
@@ -126,7 +126,7 @@ class FeatureSource:
             return there, found
         inputs = self._items.read([ids[int(there.argmax())]]).inputs
         if len(inputs):
-            now = encode(self._encoder, inputs).numpy()[0]
+            now = alone(self._encoder, inputs).numpy()[0]
             self._proved = True
             if not np.allclose(found[0], now, rtol=1e-2, atol=1e-3 * float(np.abs(now).max())):
                 self._kept.forget()

@@ -14,9 +14,10 @@ class UnreadableError(ValueError):
 def walk(folder: Path, suffixes: tuple[str, ...]) -> Iterator[str]:
     """The path of every entry with one of these endings, relative to the folder; links are not followed."""
     for root, folders, files in os.walk(folder):
+        inside = os.path.relpath(root, folder)
         for name in [*folders, *files]:  # a folder named x.jpg is a mistake that should be seen
             if name.lower().endswith(suffixes):
-                yield os.path.relpath(Path(root) / name, folder)
+                yield name if inside == os.curdir else f"{inside}{os.sep}{name}"
 
 
 def opened(folder: Path, name: str) -> BufferedReader:

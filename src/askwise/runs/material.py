@@ -19,6 +19,7 @@ from askwise.loop.plan import Plan, read
 from askwise.oracle import File
 from askwise.oracle.labelling import labelling
 from askwise.pool import Coding, Pool, arrays, embeddings, images, table, text
+from askwise.pool.folder import walk
 from askwise.pool.images import SUFFIXES
 from askwise.store.facts import Told
 
@@ -95,8 +96,7 @@ def _coding(path: Path) -> Coding:
 def _kind(path: Path, options: Mapping[str, Any]) -> tuple[str, Callable[..., Pool]]:
     """What a path holds, and the function that makes a pool of it."""
     if path.is_dir():
-        names = [name.suffix.lower() for name in path.rglob("*")]
-        if ".txt" in names and not any(name in SUFFIXES for name in names):
+        if next(walk(path, SUFFIXES), None) is None and next(walk(path, (".txt",)), None) is not None:
             return TEXTS, text
         if (path / "dataset_info.json").exists() or (path / "state.json").exists():
             return TEXTS, text
