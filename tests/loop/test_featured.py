@@ -12,7 +12,7 @@ from torch import nn
 
 import askwise as aw
 from askwise.errors import InputError
-from askwise.loop import learner as loop
+from askwise.loop import assemble
 from askwise.loop.featured import head_of
 from askwise.loop.plan import make
 from askwise.seeding import derive
@@ -103,7 +103,7 @@ def test_picks_metrics_and_predictions_are_those_of_the_whole_network(kind, post
     config = {"bbb": aw.bbb(last=2), "mc_dropout": aw.mc_dropout(), "vogn": aw.vogn()}[posterior]
     asked, rounds, found, setting = finished(kind=kind, posterior=config)
     assert setting.network.on_features
-    monkeypatch.setattr(loop, "head_of", lambda *_: None)
+    monkeypatch.setattr(assemble, "head_of", lambda *_: None)
     asked_plain, rounds_plain, found_plain, plain = finished(kind=kind, posterior=config)
     assert not plain.network.on_features
     assert [name for name, _ in asked] == [name for name, _ in asked_plain]
@@ -118,7 +118,7 @@ def test_picks_metrics_and_predictions_are_those_of_the_whole_network(kind, post
 @pytest.mark.parametrize("select", ["k_center", "badge"])
 def test_selections_by_features_and_draws_pick_the_same(select, monkeypatch):
     asked = finished(kind="texts", select=select, select_options={})[0]
-    monkeypatch.setattr(loop, "head_of", lambda *_: None)
+    monkeypatch.setattr(assemble, "head_of", lambda *_: None)
     assert asked == finished(kind="texts", select=select, select_options={})[0]
 
 

@@ -184,7 +184,7 @@ def test_other_conditions_continue_as_a_noted_segment_and_exact_refuses_by_name(
     path = folder / "run.db"
     with learner(path) as run:
         run.tell({question.id: TRUTH[question.id] for question in run.ask()})
-    monkeypatch.setattr("askwise.loop.learner.training_threads", lambda *_: 77)
+    monkeypatch.setattr("askwise.loop.assemble.training_threads", lambda *_: 77)
     with pytest.raises(InputError, match=r"the same threads \(was 1, is 77\); restore it, or go on without"):
         learner(path, exact=True)
     with learner(path) as run:

@@ -18,6 +18,18 @@ fitted = aw.fit(aw.nets.gal_cnn(), (x[:10], y[:10]), posterior="mc_dropout", tra
 aw.score_pool(fitted, x, "bald", draws=100)
 """
 
+_PLAIN = """
+import torch
+from torch import nn
+x, y = torch.rand(100, 1, 28, 28), torch.arange(100) % 10
+network = nn.Sequential(nn.Flatten(), nn.Linear(784, 32), nn.ReLU(), nn.Dropout(), nn.Linear(32, 10))
+optimizer = torch.optim.Adam(network.parameters())
+nn.functional.cross_entropy(network(x[:10]), y[:10]).backward()
+optimizer.step()
+network(x)
+"""
+"""What torch itself takes for the same: an optimiser loads its compiler, whether it is used or not."""
+
 
 def measure(bench: Bench) -> Finding:
     """`askwise --help`, `import askwise` and a first score, in new processes, in turn."""
@@ -25,6 +37,7 @@ def measure(bench: Bench) -> Finding:
         "help": [str(Path(sys.executable).parent / "askwise"), "--help"],
         "import": [sys.executable, "-c", "import askwise"],
         "first score": [sys.executable, "-c", _FIRST],
+        "plain": [sys.executable, "-c", _PLAIN],
         "python": [sys.executable, "-c", "pass"],
     }
     for command in commands.values():  # what is on disk is read once before
@@ -43,6 +56,9 @@ def measure(bench: Bench) -> Finding:
             "from the import to the first score of 100 images",
             spreads["first score"],
             goal=2,
+        ),
+        _line(
+            "startup.plain", "from torch's import to one step and one pass, without askwise", spreads["plain"]
         ),
     ]
     return Finding(lines, found)

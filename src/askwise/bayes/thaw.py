@@ -9,7 +9,6 @@ from torch import nn
 
 from askwise.bayes.learning import Job, learn, learnable
 from askwise.nets.encoded import Encoded
-from askwise.pool.encoding import encode
 from askwise.train import Examples
 
 
@@ -54,6 +53,10 @@ def _learn(network: Encoded, job: Job) -> None:
 
 def _features(network: Encoded, data: Examples) -> Examples:
     """The examples as the encoder sees them."""
+    from askwise.pool.encoding import (
+        encode,
+    )  # pools read pictures and tables, which most trainings never load
+
     inputs = data.batch(torch.arange(len(data)))[0]
     device = next(network.encoder.parameters()).device
     found = encode(network.encoder, inputs.to(device)).to(inputs.device)

@@ -11,8 +11,8 @@ from askwise.compare.ood import PHOTOS, ood_name
 from askwise.data.catalogue import task_of
 from askwise.data.uci_set import UCI
 from askwise.errors import InputError, above_zero, choose, positive
-from askwise.loop.plan import override
 from askwise.nets import NETWORKS
+from askwise.runs.plan_file import override
 from askwise.tasks import Task, named
 from askwise.train import Training
 

@@ -11,47 +11,39 @@ from torch import nn
 from askwise.acquire import Acquire, as_acquisition
 from askwise.assess import Annotators
 from askwise.bayes.fitted import Fitted, as_network
-from askwise.bayes.learning import training_threads
 from askwise.bayes.posteriors import Posterior
 from askwise.bayes.predict import predict
 from askwise.engine import Engine, open_engine
 from askwise.errors import InputError, choose, positive
 from askwise.loop import edits
 from askwise.loop import run as loop
-from askwise.loop.added import added, keep_added
+from askwise.loop.added import keep_added
 from askwise.loop.answers import tell
+from askwise.loop.assemble import Given, assemble
 from askwise.loop.audit import Audit, audit
-from askwise.loop.conditions import conditions
 from askwise.loop.decide import Stop, Wait
 from askwise.loop.doubtful import Suspect, annotators_of, suspects_of
 from askwise.loop.ending import final_model
-from askwise.loop.featured import encoder_condition, feature_inputs, feature_pool, head_of, seen_by
+from askwise.loop.featured import seen_by
 from askwise.loop.finding import Finder
 from askwise.loop.live import CHECKPOINT, Live
 from askwise.loop.models import latest
-from askwise.loop.opening import check_outputs, open_run, sync_grown
-from askwise.loop.parts import balanced, balanced_before, initial_part, measured_part
+from askwise.loop.opening import sync_grown
 from askwise.loop.perform import ask_questions
 from askwise.loop.plan import Plan, acquisition, make, ready
 from askwise.loop.quality import Quality
 from askwise.loop.questions import Questions, open_questions
-from askwise.loop.setting import Labelled, Setting
 from askwise.loop.shares import Share, share_of
 from askwise.loop.status import Status, status
 from askwise.markup import card
 from askwise.oracle import AnyOracle, Oracle, open_oracle
-from askwise.oracle.labelling import labelling
-from askwise.oracle.masks import Masks
 from askwise.pool import Item, Pool, as_pool
 from askwise.pool.pool import Source
-from askwise.store import open_store, place
 from askwise.store.classes import names
 from askwise.store.contract import Store
-from askwise.store.facts import RULES, Answer, Quarantine, Resolution, Round
-from askwise.store.ledger import Ledger
-from askwise.store.standing import rules
+from askwise.store.facts import Answer, Quarantine, Resolution, Round
 from askwise.tasks import Prediction, Task
-from askwise.train import Training, as_training
+from askwise.train import Training
 from askwise.train.progress import Follow
 
 
@@ -136,69 +128,20 @@ class Learner:
         own = choices.get("acquire")
         acquired = acquisition(plan) if own is None or isinstance(own, str) else as_acquisition(own)[1]
         ready(plan)
-        self._items = items = as_pool(pool)
-        network = as_network(network)
-        size = check_outputs(network, items.like(), plan)
-        first, labels = initial_part(initial, items)
-        parts = {"initial": first}
-        measured, held = {}, frozenset[str]()
-        for name, given in (("validation", validation), ("test", test)):
-            parts[name], data, ids = measured_part(
-                name, given, items, labelling(plan.task, plan.names, size=size)
-            )
-            held |= ids
-            if data is not None:
-                measured[name] = data
-        early = as_training(plan.training).patience is not None
-        if (plan.calibrate or early) and "validation" not in measured:
-            option = "calibrate" if plan.calibrate else "patience"
-            raise InputError(f"{option} needs validation data; pass validation=..., or leave {option} out")
-        plan = make(plan.model_dump() | parts)
-        if plan.initial.per_class is not None and not _begun(store):
-            # now, so that a run that is refused leaves no store behind
-            plan = balanced(plan, initial.get("labels"), items, held)
         chosen = choices.get("engine")
-        engine = chosen if isinstance(chosen, Engine) else open_engine(plan.engine, **plan.engine_options)
-        kept = open_store(store)
-        try:
-            for more in added(kept):
-                items.add(more)
-            if plan.initial.per_class is not None and not plan.initial.ids:
-                plan = balanced_before(plan, kept) or balanced(plan, initial.get("labels"), items, held)
-            now = {**conditions(plan, network), **encoder_condition(network)}
-            if (head := head_of(network, items.like(), plan)) is not None:
-                network, items = head, feature_pool(head, items, kept)
-                for name, given in (("validation", validation), ("test", test)):
-                    if (data := measured.get(name)) is not None:
-                        inputs = feature_inputs(head, data.inputs, given, items, kept, progress)
-                        measured[name] = Labelled(inputs, data.labels)
-            how = rules(kept.facts(*RULES))
-            measured = {name: edits.measured_now(data, how) for name, data in measured.items()}
-            # of what is trained: with an encoder that is the head on its features
-            now["threads"] = training_threads(network, items.like()[None], as_training(plan.training))
-            named = {} if plan.encoder is None else {"encoder": plan.encoder}
-            coded = {} if head is None else {**named, "encoder_digest": now["encoder"]}
-            self._setting = Setting(
-                plan,
-                network,
-                items,
-                kept,
-                Ledger(kept),
-                held,
-                measured,
-                acquired,
-                engine,
-                progress,
-                coded,
-                partial,
-                size=size,
-                masks=Masks(None if kept.folder is None else kept.folder.with_suffix(".masks")),
-            )
-            open_run(self._setting, now, exact=exact)
-            tell(self._setting, labels, annotator="initial", key="initial")
-        except BaseException:
-            kept.close()
-            raise
+        self._items = as_pool(pool)
+        self._setting = assemble(
+            as_network(network),
+            self._items,
+            plan,
+            Given(initial, validation, test),
+            store=store,
+            acquisition=acquired,
+            engine=chosen if isinstance(chosen, Engine) else open_engine(plan.engine, **plan.engine_options),
+            exact=exact,
+            partial=partial,
+            progress=progress,
+        )
 
     def ask(self) -> Questions:
         """The open questions, best first; asked again, the same ones until they are answered.
@@ -446,11 +389,3 @@ def _plan(plan: Plan | None, labels: dict[str, Any], choices: dict[str, Any]) ->
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _begun(store: str | Path | Store | None) -> bool:
-    """Whether the store may know already how the run began."""
-    if store is None or isinstance(store, Store):
-        return store is not None
-    where = place(store)
-    return where.exists() if isinstance(where, Path) else True

@@ -1,7 +1,6 @@
-"""What a run intends: every choice in one frozen record, read from arguments or from a TOML file."""
+"""What a run intends: every choice in one frozen record."""
 
-import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -42,12 +41,6 @@ def _set(task: Task) -> dict[str, Any]:
     """The options of a task that are not its defaults."""
     usual = TASKS[choose("task", task.name, TASKS)]().options
     return {name: value for name, value in task.options.items() if value != usual[name]}
-
-
-def _named(value: Any, kind: str, *, least: int) -> tuple[str, ...]:
-    """The names; none at all means that the field is left out."""
-    given = value if isinstance(value, int | str) else tuple(value)
-    return () if given == () else names(given, kind=kind, least=least)
 
 
 class _Record(BaseModel):
@@ -234,20 +227,12 @@ class Plan(_Record):
         task = named(value)
         return dict(value) if isinstance(value, Mapping) else {"name": task.name, **_set(task)}
 
-    @field_validator("classes", mode="before")
+    @field_validator("classes", "tags", "numbers", mode="before")
     @classmethod
-    def _classes(cls, value: Any) -> Any:
-        return _named(value, "classes", least=1)
-
-    @field_validator("tags", mode="before")
-    @classmethod
-    def _tags(cls, value: Any) -> Any:
-        return _named(value, "tags", least=1)
-
-    @field_validator("numbers", mode="before")
-    @classmethod
-    def _numbers(cls, value: Any) -> Any:
-        return _named(value, "numbers", least=1)
+    def _names(cls, value: Any, field: Any) -> Any:
+        """The names as text; none at all means that the field is left out."""
+        given = value if isinstance(value, int | str) else tuple(value)
+        return () if given == () else names(given, kind=field.field_name, least=1)
 
     @field_validator("posterior", mode="before")
     @classmethod
@@ -417,40 +402,3 @@ def acquisition(plan: Plan, *, folder: Path | None = None) -> Acquisition:
     if not callable(own):
         raise InputError(f"acquisition {plan.acquire!r} is a {type(own).__name__}, not a function")
     return as_acquisition(own)[1]
-
-
-def read(path: str | Path, *, overrides: Iterable[str] = ()) -> Plan:
-    """The plan in a TOML file, after overrides such as `batch=5` or `training.epochs=10`."""
-    try:
-        values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"there is no plan {str(path)!r}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
-        raise InputError(f"plan {str(path)!r} cannot be read: {error}") from None
-    return make(override(values, overrides))
-
-
-def override(values: Mapping[str, Any], settings: Iterable[str]) -> dict[str, Any]:
-    """The values with `key=value` settings laid over; a dot leads into a table."""
-    changed = dict(values)
-    for setting in settings:
-        key, equals, text = setting.partition("=")
-        if not equals or not key.strip():
-            raise InputError(f"a setting is written key=value, not {setting!r}")
-        *tables, last = key.strip().split(".")
-        place = changed
-        for table in tables:
-            inner = place.get(table, {})
-            if not isinstance(inner, Mapping):
-                raise InputError(f"{table!r} is a value, not a table, so {key!r} cannot be set")
-            place[table] = dict(inner)
-            place = place[table]
-        place[last] = _value(text.strip())
-    return changed
-
-
-def _value(text: str) -> Any:
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text  # a bare word is a word: --set acquire=bald

@@ -15,12 +15,13 @@ from askwise.data import NAMES, Dataset, load
 from askwise.data.catalogue import STORED, task_of
 from askwise.encoders import PICTURES, ROWS, TEXTS, Encoder
 from askwise.errors import InputError, check_options, choose
-from askwise.loop.plan import Plan, read
+from askwise.loop.plan import Plan
 from askwise.oracle import File
 from askwise.oracle.labelling import labelling
 from askwise.pool import Coding, Pool, arrays, embeddings, images, table, text
 from askwise.pool.folder import walk
 from askwise.pool.images import SUFFIXES
+from askwise.runs.plan_file import read
 from askwise.store.facts import Told
 
 FOLDERS = "folders"
