@@ -89,7 +89,7 @@ def test_a_project_whose_plan_names_an_address_is_corrected_exported_and_predict
     plan = tmp_path / "signs" / "plan.toml"
     plan.write_text(f'store = "{address}"\n' + plan.read_text())
     assert askwise("run", "signs", "--oracle", "labels.csv")[0] == 0
-    assert askwise("rename", "signs", "a", "above")[0] == 0
+    assert askwise("classes", "signs", "rename", "a", "above")[0] == 0
 
     def labels() -> dict[str, str]:
         assert askwise("export", "signs", "--labels", "--output", "out.jsonl")[0] == 0

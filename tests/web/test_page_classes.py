@@ -23,9 +23,9 @@ def test_no_key_is_given_twice_and_with_three_hundred_classes_some_have_none():
 
 
 def test_a_class_that_is_no_longer_used_has_no_key_and_says_what_became_of_it():
-    found = shown(Edited(["cat", "kitten", "dog"], {1: (0,), 2: ()}))
-    assert [(one.name, one.key, one.parent, one.retired) for one in found] == [
-        ("cat", "1", None, False),
-        ("kitten", None, "cat", True),
-        ("dog", None, None, True),
+    found = shown(Edited(["cat", "kitten", "dog"], {1: (0,), 2: ()}, {0: "pets"}))
+    assert [(one.name, one.key, one.parent, one.into, one.retired) for one in found] == [
+        ("cat", "1", "pets", [], False),
+        ("kitten", None, None, ["cat"], True),
+        ("dog", None, None, [], True),
     ]

@@ -249,6 +249,8 @@ def test_a_class_is_added_and_renamed_in_the_facts_and_in_the_plan(page):
         {"edit": "merge", "name": "dark", "to": "dark"},
         {"edit": "merge", "name": "dark", "to": "nobody"},
         {"edit": "retire", "name": "nobody"},
+        {"edit": "split", "name": "dark", "to": ["night"]},
+        {"edit": "parent", "name": "dark", "to": "light"},
     ],
 )
 def test_a_change_of_classes_that_makes_no_sense_changes_nothing(page, given):
@@ -266,15 +268,35 @@ def test_a_class_that_is_retired_or_merged_has_no_key_and_its_labels_follow(page
     merged = page.post(
         "/api/classes", {"edit": "merge", "name": "dark", "to": "light", "revision": revision}
     ).json()
-    assert [(one["name"], one["key"], one["parent"], one["retired"]) for one in merged["classes"]] == [
-        ("dark", None, "light", True),
-        ("light", "1", None, False),
+    assert [(one["name"], one["key"], one["into"], one["retired"]) for one in merged["classes"]] == [
+        ("dark", None, ["light"], True),
+        ("light", "1", [], False),
     ]
     after = {one["name"]: one["count"] for one in page.get("/api/status").json()["balance"]}
     assert after == {"light": sum(counts.values())} == {"light": 6}
     again = {"edit": "retire", "name": "light", "revision": merged["revision"]}
     assert page.post("/api/classes", again).status_code == 200
     assert page.get("/api/project").json()["counts"]["labelled"] == 0
+
+
+def test_a_split_on_the_page_asks_its_items_again_and_a_heading_moves_no_label(page):
+    for one in page.questions(n=6):
+        page.answer(one, truth(one["name"]))
+    counts = {one["name"]: one["count"] for one in page.get("/api/status").json()["balance"]}
+    revision = page.get("/api/project").json()["revision"]
+    headed = {"edit": "parent", "name": "dark", "to": "shades", "revision": revision}
+    revision = page.post("/api/classes", headed).json()["revision"]
+    assert page.get("/api/project").json()["counts"]["labelled"] == 6
+    split = {"edit": "split", "name": "dark", "to": ["dusk", "night"], "revision": revision}
+    found = page.post("/api/classes", split).json()["classes"]
+    assert [(one["name"], one["parent"], one["into"]) for one in found] == [
+        ("dark", "shades", ["dusk", "night"]),
+        ("light", None, []),
+        ("dusk", "shades", []),
+        ("night", "shades", []),
+    ]
+    assert page.get("/api/project").json()["counts"]["labelled"] == counts["light"]
+    assert len(page.desk.ledger.refresh().split) == counts["dark"]
 
 
 def test_tags_and_numbers_are_answered_each_in_its_own_way(tmp_path):

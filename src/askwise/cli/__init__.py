@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from askwise.cli import (
+    classes,
     compare,
     data,
     demo,
@@ -46,7 +47,7 @@ app.command()(status.status)
 app.command()(report.report)
 app.command()(predict.predict)
 app.command()(export.export)
-app.command()(mend.rename)
+app.command()(classes.classes)
 app.command()(mend.correct)
 app.command()(trust.certify)
 app.command()(trust.estimate)

@@ -1,4 +1,4 @@
-"""`askwise rename` and `askwise correct`: a class or a label that was wrong."""
+"""`askwise correct`: a label that was wrong."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,19 +6,6 @@ from typing import Annotated
 import typer
 
 from askwise.cli.options import AsJson, print_json
-
-
-def rename(
-    name: Annotated[Path, typer.Argument(help="The project.", metavar="NAME")],
-    old: Annotated[str, typer.Argument(help="The class as it is called now.", metavar="OLD")],
-    new: Annotated[str, typer.Argument(help="What to call it.", metavar="NEW")],
-) -> None:
-    """Give a class another name; its labels stay."""
-    from askwise.project import open_project
-    from askwise.project.mend import rename as renamed
-
-    renamed(open_project(name), old, new)
-    typer.echo(f"{name}: class {old} is called {new} now")
 
 
 def correct(

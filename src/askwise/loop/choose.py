@@ -1,7 +1,7 @@
 """Which items to ask: scores of the pool, then a selection among the best."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
@@ -47,14 +47,14 @@ class Choice:
         return self.ids[place], self.scores[place], self.guesses[place]
 
 
-def choose_items(setting: Setting, count: int, *, turn: int) -> Choice:
+def choose_items(setting: Setting, count: int, *, turn: int, without: Collection[str] = ()) -> Choice:
     """The `count` items to ask about next; `turn` counts the choices made with the same model."""
     bad: dict[str, str] = {}
-    if not count:
+    if count <= 0:
         return Choice()
     while True:
         started = perf_counter()
-        choice = _Chooser(setting, turn, bad)
+        choice = _Chooser(setting, turn, bad, without)
         scored = choice.score(count)
         middle = perf_counter()
         bad |= scored.quarantined
@@ -75,8 +75,13 @@ def choose_items(setting: Setting, count: int, *, turn: int) -> Choice:
         )
 
 
-def described(setting: Setting, ids: list[str], *, turn: int) -> Choice:
-    """Items that no score has chosen, with the scores and guesses they would have had: nobody sees why."""
+def described(
+    setting: Setting, ids: list[str], *, turn: int, among: Mapping[str, tuple[int, ...]] | None = None
+) -> Choice:
+    """Items that no score has chosen, with the scores and guesses they would have had: nobody sees why.
+
+    With `among` a guess is one of the classes that are named for its item.
+    """
     choice = _Chooser(setting, turn, {})
     scored = choice.score_ids(ids, keep=None)
     reading = setting.pool.read(scored.ids)
@@ -84,9 +89,15 @@ def described(setting: Setting, ids: list[str], *, turn: int) -> Choice:
     return Choice(
         reading.ids,
         [values[name] for name in reading.ids],
-        choice.guess(reading.inputs),
+        choice.guess(reading.inputs, None if among is None else [among[name] for name in reading.ids]),
         quarantined=scored.quarantined | reading.quarantined,
     )
+
+
+def likeliest(probabilities: Sequence[float], among: Sequence[int]) -> int | None:
+    """The class with the highest probability among some; none if the model knows none of them."""
+    known = [number for number in among if number < len(probabilities)]
+    return max(known, key=lambda number: probabilities[number]) if known else None
 
 
 def _cold(plan: Plan) -> str:
@@ -99,8 +110,10 @@ def _cold(plan: Plan) -> str:
 class _Chooser:
     """One choice: the model, or none before the first round, and the seeds of this round."""
 
-    def __init__(self, setting: Setting, turn: int, bad: dict[str, str]) -> None:
-        self._setting, self._plan, self._bad = setting, setting.plan, bad
+    def __init__(
+        self, setting: Setting, turn: int, bad: dict[str, str], without: Collection[str] = ()
+    ) -> None:
+        self._setting, self._plan, self._bad, self._without = setting, setting.plan, bad, without
         self._number, self._fitted = latest(setting)
         self._draw = self._plan.draw_seed(self._number)
         self._chance = derive(self._plan.seed, "choose", self._number, turn)
@@ -116,7 +129,7 @@ class _Chooser:
         plan = self._plan
         first = self._first()
         every = first or seen_items(self._setting, self._number)
-        ids: Iterable[str] = (name for name in every if name not in self._bad)
+        ids: Iterable[str] = (name for name in every if name not in self._bad and name not in self._without)
         if plan.pool_subset is not None and not first:
             ids = subset(ids, plan.pool_subset, seed=derive(self._chance, "subset"))
         keep = {"best": count, "shortlist": plan.shortlist, "all": None}[self._selection.sees]
@@ -153,13 +166,15 @@ class _Chooser:
         place = {name: position for position, name in enumerate(scored.ids)}
         return [place[ids[pick]] for pick in picks.tolist()]
 
-    def guess(self, inputs: Tensor) -> list[Label | None]:
+    def guess(self, inputs: Tensor, among: Sequence[tuple[int, ...]] | None = None) -> list[Label | None]:
         """What the model would answer for each item; none without a model, and no masks."""
         if self._fitted is None or not len(inputs) or self._plan.kind == "segmentation":
             return [None] * len(inputs)
         found = predict(self._fitted, inputs, draws=self._plan.draws, seed=self._draw)
-        kind = self._setting.labelling
-        return [kind.guess(one) for one in found.mean.cpu()]
+        kind, means = self._setting.labelling, found.mean.cpu()
+        if among is None:
+            return [kind.guess(one) for one in means]
+        return [likeliest(mean.tolist(), classes) for mean, classes in zip(means, among, strict=True)]
 
     def _first(self) -> list[str]:
         """The items that the plan wants to have labelled first, while there is no model."""

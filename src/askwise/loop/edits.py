@@ -1,7 +1,8 @@
 """What people change about a run while it goes on: its classes, and the labels that answers disagree on."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import torch
@@ -9,46 +10,56 @@ import torch
 from askwise.errors import InputError, StaleError
 from askwise.loop.plan import make, planned
 from askwise.loop.setting import Labelled, Setting
-from askwise.store.classes import edited, position
-from askwise.store.facts import RULES, ClassEdit, NoLabel, Resolution
+from askwise.store.classes import changed, edited
+from askwise.store.facts import MOVING_EDITS, RULES, ClassEdit, Fact, NoLabel, Resolution
 from askwise.store.labels import Label, Mask
 from askwise.store.standing import Rules, rules
 
 
-def rename(setting: Setting, old: str, new: str) -> None:
-    """Give a class or a tag another name; its labels stay."""
-    if setting.plan.kind == "regression":
-        raise InputError("regression has no classes to rename; its numbers are named in the plan")
-    known = setting.plan.names
-    place = position(old, known, what="the class to rename")
-    word = "tags" if setting.plan.tags else "classes"
-    plan = make(setting.plan.model_dump() | {word: [*known[:place], new, *known[place + 1 :]]})
-    edit = ClassEdit(edit="rename", number=place, name=new)
-    setting.store.append([edit, planned(plan)])
-    setting.plan = plan
+def change(setting: Setting, edit: str, old: str, to: Sequence[str] = ()) -> None:
+    """Rename a class or tag, or put it under a heading; merge, split or retire a class.
 
-
-def take_out(setting: Setting, edit: str, old: str, into: Iterable[str]) -> None:
-    """Merge a class into another, split it into others, or retire it; training follows with its next round.
-
-    The network keeps its outputs: a class keeps its number for ever.
+    Training follows with its next round. The network keeps its outputs: a class keeps its number for ever.
     """
-    if setting.plan.kind != "classification":
-        raise InputError(f"the classes of {setting.plan.kind} can be renamed; {edit} serves classification")
-    classes = setting.plan.classes
-    number = position(old, classes, what=f"the class to {edit}")
-    successors = tuple(position(one, classes, what="the class that takes its place") for one in into)
-    fact = ClassEdit(edit=edit, number=number, into=successors)
+    plan = setting.plan
+    if plan.kind == "regression" or (plan.kind != "classification" and edit in MOVING_EDITS):
+        raise InputError(f"the labels of {plan.kind} are not moved by names; {edit} serves classification")
+    kind = "tag" if plan.tags else "class"
     while True:
-        revision = setting.store.revision
-        edited([*setting.store.facts(ClassEdit), fact])  # what makes no sense is refused
+        revision, edits = setting.store.revision, setting.store.facts(ClassEdit)
+        new = changed(edited(edits), edit, old, to, kind=kind)
+        if any(fact.edit == "add" for fact in new):
+            raise InputError(
+                f"{', '.join(to)}: a {edit} names classes that the network has outputs for already"
+            )
+        facts: list[Fact] = list(new)
+        names = edited([*edits, *new]).names
+        if tuple(names) != plan.names:
+            plan = make(plan.model_dump() | {"tags" if plan.tags else "classes": names})
+            facts.append(planned(plan))
         try:
-            setting.store.append([fact], expect=revision)
+            setting.store.append(facts, expect=revision)
             break
         except StaleError:  # somebody answered meanwhile: look again
             continue
+    setting.plan = plan
     how = rules(setting.store.facts(*RULES))
     setting.measured = {name: measured_now(data, how) for name, data in setting.measured.items()}
+
+
+def asked_anew(setting: Setting, most: int) -> dict[str, tuple[int, ...]]:
+    """The items of a class that was split, up to `most`, each with the classes it has become.
+
+    They come before all others: a person has begun to tell the parts apart. Those that are open already
+    are left out, unless the loop is about to ask them once more.
+    """
+    ledger = setting.ledger.refresh()
+    waiting = (
+        (name, among)
+        for name, among in sorted(ledger.split.items())
+        if name in setting.pool and (name not in ledger.open or name in setting.again)
+    )
+    return dict(islice(waiting, most))
 
 
 def resolve(setting: Setting, words: Mapping[Any, Any], *, annotator: str, note: str) -> list[Resolution]:

@@ -245,19 +245,19 @@ class Learner:
 
     def rename(self, old: str, new: str) -> None:
         """Give a class or a tag another name; its labels stay."""
-        edits.rename(self._setting, old, new)
+        edits.change(self._setting, "rename", old, [new])
 
     def merge(self, old: str, into: str) -> None:
         """Count the labels of one class as those of another from now on."""
-        edits.take_out(self._setting, "merge", old, [into])
+        edits.change(self._setting, "merge", old, [into])
 
     def split(self, old: str, into: Iterable[str]) -> None:
         """Ask again about the items of a class that has become several; these must be classes already."""
-        edits.take_out(self._setting, "split", old, into)
+        edits.change(self._setting, "split", old, list(into))
 
     def retire(self, old: str) -> None:
         """Take a class out of use; its items may be asked about again."""
-        edits.take_out(self._setting, "retire", old, [])
+        edits.change(self._setting, "retire", old)
 
     def resolve(self, labels: Mapping[Any, Any], *, annotator: str = "", note: str = "") -> list[Resolution]:
         """The word that holds for each item whatever its answers say: labels by id, or SKIP, CANNOT_TELL."""

@@ -14,6 +14,7 @@ from askwise.errors import CorruptError, TrainingError
 from askwise.loop.axes import encoded_part
 from askwise.loop.choose import Choice, choose_items, described
 from askwise.loop.decide import Ask, Train
+from askwise.loop.edits import asked_anew
 from askwise.loop.measure import measure
 from askwise.loop.models import fit_round, in_use
 from askwise.loop.setting import Labelled, Setting
@@ -23,6 +24,7 @@ from askwise.store.facts import Asked, Quarantine, Question, Round, Snapshot
 from askwise.store.labels import Label
 
 _SHOWN = 100  # measured numbers that a round keeps for a picture
+_SORTED = 2_000  # items of a class that was split which are sorted by their guess at a time
 
 
 def perform(action: Train | Ask, setting: Setting) -> None:
@@ -85,7 +87,8 @@ def ask_questions(setting: Setting, count: int, *, tests: int = 0, again: Sequen
     """
     number = setting.number
     turn = sum(asked.round == number for asked in setting.store.facts(Asked, since=_begun(setting)))
-    choice = choose_items(setting, count, turn=turn)
+    anew = _anew(setting, count, turn)
+    choice = choose_items(setting, count - len(anew.ids), turn=turn, without=setting.ledger.split)
     among = encoded_part(setting, number) if tests else None
     wanted = [*again, *(setting.testing().next(tests, among=among) if tests else ())]
     drawn = described(setting, wanted, turn=turn) if wanted else Choice()
@@ -93,12 +96,13 @@ def ask_questions(setting: Setting, count: int, *, tests: int = 0, again: Sequen
         round=number,
         turn=turn,
         scored=choice.scored,
-        picks=len(choice.ids) + len(drawn.ids),
+        picks=len(anew.ids) + len(choice.ids) + len(drawn.ids),
         scores=choice.sha256,
         seconds=choice.seconds,
     )
     mixed = _mixed(len(choice.ids), len(drawn.ids), generator(setting.plan.seed, "mix", number, turn))
-    told = [
+    told = [("learn", *anew.told(place)) for place in range(len(anew.ids))]
+    told += [
         ("test" if testing else "learn", *(drawn if testing else choice).told(place))
         for testing, place in mixed
     ]
@@ -114,7 +118,20 @@ def ask_questions(setting: Setting, count: int, *, tests: int = 0, again: Sequen
         )
         for rank, (kind, name, score, guess) in enumerate(told)
     ]
-    setting.store.append([asked, *questions, *_quarantines(choice.quarantined | drawn.quarantined)])
+    setting.store.append(
+        [asked, *questions, *_quarantines(anew.quarantined | choice.quarantined | drawn.quarantined)]
+    )
+
+
+def _anew(setting: Setting, count: int, turn: int) -> Choice:
+    """Items whose class was split, those of one guess together: they are asked before all others."""
+    among = asked_anew(setting, _SORTED) if count > 0 else {}
+    if not among:
+        return Choice()
+    found = described(setting, list(among), turn=turn, among=among)
+    places = sorted(range(len(found.ids)), key=lambda at: (str(found.guesses[at]), found.ids[at]))[:count]
+    ids, scores, guesses = zip(*map(found.told, places), strict=True) if places else ((), (), ())
+    return Choice(list(ids), list(scores), list(guesses), quarantined=found.quarantined)
 
 
 def _mixed(learn: int, tests: int, rng: torch.Generator) -> list[tuple[bool, int]]:

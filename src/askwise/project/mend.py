@@ -1,30 +1,21 @@
-"""Names and labels that were wrong, mended in a project while it may be in use."""
+"""Labels that were wrong, mended in a project while it may be in use."""
 
-import re
-import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from torch import nn
 
-from askwise.errors import InputError
-from askwise.files import write_whole
 from askwise.loop.answers import tell
-from askwise.loop.opening import stored_classes
-from askwise.loop.plan import make, planned
+from askwise.loop.plan import make
 from askwise.loop.setting import Setting
 from askwise.oracle.labelling import Labelling
 from askwise.project import Project
-from askwise.project.plan_file import toml_value
 from askwise.runs.material import material, read_plan
 from askwise.store import CANNOT_TELL, RETRACT, SKIP, open_store
-from askwise.store.classes import position
-from askwise.store.facts import ClassEdit, Planned, Told
+from askwise.store.facts import Planned, Told
 from askwise.store.ledger import Ledger
 
-_LIST = r"""\[(?:[^\]"']|"(?:[^"\\]|\\.)*"|'[^']*')*\]"""  # of TOML; a name may hold a bracket
 WORDS: Mapping[str, Told] = {"skip": SKIP, "cannot_tell": CANNOT_TELL, "retract": RETRACT}
 
 
@@ -35,29 +26,6 @@ class Corrected:
     id: str
     before: str | None
     after: str | None
-
-
-def rename(project: Project, old: str, new: str) -> None:
-    """Give a class or a tag another name, in the store and in plan.toml; its labels stay.
-
-    A rename that was interrupted between the two is finished by the same call.
-    """
-    plan = read_plan(project.plan)
-    if plan.kind == "regression":
-        raise InputError("regression has no classes to rename; its numbers are named in the plan")
-    word, known = ("tags", plan.tags) if plan.tags else ("classes", plan.classes)
-    place = position(old, known, what="the class to rename")
-    renamed = [*known[:place], new, *known[place + 1 :]]
-    make({**plan.model_dump(), word: renamed})  # what cannot be a name is refused
-    text = with_names(project.plan, word, renamed)
-    store = open_store(project.place, access="answer")
-    try:
-        if list(stored_classes(store)) != renamed:
-            now = make({**store.facts(Planned)[-1].plan, word: renamed})
-            store.append([ClassEdit(edit="rename", number=place, name=new), planned(now)])
-    finally:
-        store.close()
-    write_whole(project.plan, text.encode())
 
 
 def correct(project: Project, told: Mapping[str, str], *, annotator: str = "") -> list[Corrected]:
@@ -134,24 +102,3 @@ def _told(value: str, kind: Labelling) -> Told:
 def _standing(ledger: Ledger, name: str, kind: Labelling) -> str | None:
     label = ledger.labels.get(name)
     return ledger.skipped.get(name) if label is None else kind.text(label)
-
-
-def with_names(path: Path, word: str, names: Sequence[str]) -> str:
-    """The text of a plan with these `classes` or `tags`; refused where they stand in an unusual way."""
-    text = path.read_text(encoding="utf-8")
-    changed = re.sub(
-        rf"^{word}\s*=\s*{_LIST}",
-        lambda _: f"{word} = {toml_value(list(names))}",
-        text,
-        count=1,
-        flags=re.MULTILINE,
-    )
-    try:
-        after = tomllib.loads(changed)
-    except tomllib.TOMLDecodeError:
-        after = {}
-    if after != {**tomllib.loads(text), word: list(names)}:
-        raise InputError(
-            f"the {word} in {path} cannot be changed here; write them as {word} = [...] in one line"
-        )
-    return changed

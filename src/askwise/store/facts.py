@@ -30,7 +30,9 @@ mask, a stored label, or a NoLabel."""
 VERDICTS: Final = ("label", "skip", "cannot_tell", "retract")
 QUESTION_KINDS: Final = ("learn", "test", "check")
 POLICIES: Final = ("latest", "majority", "resolver")
-CLASS_EDITS: Final = ("add", "rename", "merge", "split", "retire")
+MOVING_EDITS: Final = ("merge", "split", "retire")
+"""The edits after which a label may count for another class, or for none."""
+CLASS_EDITS: Final = ("add", "rename", *MOVING_EDITS, "parent")
 TRAINER: Final = "trainer"
 """The role under which rounds and questions are appended."""
 
@@ -86,7 +88,8 @@ class ClassEdit(Fact):
     """A change of the classes (`CLASS_EDITS`); a class keeps its number for ever, and labels name that.
 
     `merge` counts the labels of `number` as those of `into`; `split` and `retire` leave them without a
-    class, `split` saying which classes (`into`) to ask about instead.
+    class, `split` saying which classes (`into`) to ask about instead. `parent` puts the class under a
+    heading, `name`, or under none; it changes no label.
     """
 
     edit: str
@@ -126,6 +129,15 @@ class Annotator(Fact):
     """What others see; empty means the name itself."""
     kind: str = "person"
     active: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Act(Fact):
+    """What somebody did to the run itself, beside what they answered; in the same commit as what it did."""
+
+    by: str
+    act: str
+    about: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -296,6 +308,7 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     Segment,
     Policy,
     Annotator,
+    Act,
     Role,
     Question,
     Answer,
@@ -313,7 +326,7 @@ FACTS: Final[tuple[type[Fact], ...]] = (
 FENCED: Final = (Snapshot, Encoded, Round, Restored, Asked, Question)
 """What only the holder of the trainer's role may append."""
 
-GUARDED: Final = (Planned, ClassEdit, Policy, Resolution)
+GUARDED: Final = (Planned, ClassEdit, Policy, Resolution, Act)
 """What may be appended on condition that nothing else was since a revision (`expect`)."""
 
 ABOUT: Final = (Quarantine, Question, Answer, Resolution)

@@ -12,6 +12,7 @@ from askwise.store.standing import (
     Standing,
     moves_labels,
     rules,
+    split_into,
     standing,
     to_learn_from,
 )
@@ -49,6 +50,7 @@ class Ledger:
         self._skipped: dict[str, str] = {}
         self._quarantined: dict[str, str] = {}
         self._standing: dict[str, Standing] = {}
+        self._split: dict[str, tuple[int, ...]] = {}
         self._history: dict[str, list[About]] = {}
         self._touched: list[tuple[int, str]] = []  # in the order of their revisions
         self._ruling: list[Fact] = []  # the few facts that may change the labels of all items
@@ -114,6 +116,11 @@ class Ledger:
     def quarantined(self) -> dict[str, str]:
         """The items that cannot be read, and why."""
         return self._whole()._quarantined
+
+    @property
+    def split(self) -> dict[str, tuple[int, ...]]:
+        """The items whose class was split and that have no label since, and the classes it has become."""
+        return self._whole()._split
 
     def places(self) -> Places:
         """Where the items stand, as far as this has been refreshed."""
@@ -213,6 +220,10 @@ class Ledger:
         now = standing(self._history[identity], self._rules)
         before = self._standing.get(identity, UNLABELLED)
         self._unsure.add(identity)
+        if among := split_into(self._history[identity], self._rules):
+            self._split[identity] = among
+        else:
+            self._split.pop(identity, None)
         if now is UNLABELLED:
             self._standing.pop(identity, None)
         else:

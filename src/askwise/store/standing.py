@@ -5,7 +5,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from askwise.store.contract import Places
-from askwise.store.facts import Answer, ClassEdit, Fact, Policy, Quarantine, Question, Resolution
+from askwise.store.facts import (
+    MOVING_EDITS,
+    Answer,
+    ClassEdit,
+    Fact,
+    Policy,
+    Quarantine,
+    Question,
+    Resolution,
+)
 from askwise.store.labels import Label, Tags
 
 
@@ -34,17 +43,17 @@ class Rules:
         if not self.into:
             return label
         if isinstance(label, int):
-            found = self._now(label)
+            found = self.became(label)
             return found[0] if len(found) == 1 else None
         if isinstance(label, Tags):
-            given = [self._now(number) for number in label.tags]
-            doubtful = [self._now(number) for number in label.unknown]
+            given = [self.became(number) for number in label.tags]
+            doubtful = [self.became(number) for number in label.unknown]
             tags = {found[0] for found in given if len(found) == 1}
             unknown = {one for found in given if len(found) > 1 for one in found}
             return Tags(tuple(tags), tuple((unknown | {one for some in doubtful for one in some}) - tags))
         return label
 
-    def _now(self, number: int) -> tuple[int, ...]:
+    def became(self, number: int) -> tuple[int, ...]:
         """The classes that a class has become: one, none, or several of which nobody knows which."""
         while number in self.into:
             if len(self.into[number]) != 1:
@@ -68,7 +77,7 @@ def rules(facts: Iterable[Fact], *, until: int | None = None) -> Rules:
 
 def moves_labels(fact: Fact) -> bool:
     """Whether a fact may change the label of items that it does not name."""
-    return isinstance(fact, Policy) or (isinstance(fact, ClassEdit) and fact.edit not in ("add", "rename"))
+    return isinstance(fact, Policy) or (isinstance(fact, ClassEdit) and fact.edit in MOVING_EDITS)
 
 
 def standing(history: Sequence[Fact], how: Rules) -> Standing:
@@ -87,6 +96,19 @@ def standing(history: Sequence[Fact], how: Rules) -> Standing:
     if found.verdict == "label":
         return Standing("labelled", label=label)
     return Standing("skipped", detail=found.verdict)
+
+
+def split_into(history: Sequence[Fact], how: Rules) -> tuple[int, ...]:
+    """The classes to ask an item about, whose last label was of a class that was split; else none."""
+    if not any(len(successors) > 1 for successors in how.into.values()):
+        return ()
+    if standing(history, how).place not in ("unlabelled", "open"):
+        return ()
+    word = _last(history, Resolution)
+    found = _effective(to_learn_from(history), word if isinstance(word, Resolution) else None, how, history)
+    if found is None or found.verdict != "label" or not isinstance(found.label, int):
+        return ()
+    return tuple({one: None for number in how.became(found.label) for one in how.became(number)})
 
 
 def tied(history: Sequence[Fact], how: Rules) -> bool:

@@ -16,12 +16,12 @@ from starlette.responses import FileResponse
 
 from askwise.errors import AskwiseError, BusyError, InputError, StaleError
 from askwise.loop.live import Guess
+from askwise.project.classes import edit_classes
 from askwise.web import models, standing
 from askwise.web.certify import add_certify
 from askwise.web.check import add_check
 from askwise.web.classes import shown
 from askwise.web.desk import MOST_LEASED, Desk, opaque
-from askwise.web.edits import edit_classes
 from askwise.web.find import add_find
 from askwise.web.guard import App, Guard
 from askwise.web.live import Live
@@ -171,9 +171,12 @@ def _add_routes(app: FastAPI, desk: Desk, live: Live) -> None:
         return models.History(answers=found, more=more)
 
     @app.post("/api/classes")
-    def classes(given: models.ClassEditGiven) -> models.Classes:
+    def classes(request: Request, given: models.ClassEditGiven) -> models.Classes:
         """Change the classes, as they were seen at a revision."""
-        revision = edit_classes(desk, given)
+        to = given.to if isinstance(given.to, list) else [given.to] if given.to else []
+        revision = edit_classes(
+            desk.project, desk.store, given.edit, given.name, to, by=_who(request), seen=given.revision
+        )
         live.trainer.restart()
         return models.Classes(revision=revision, classes=shown(desk.classes))
 

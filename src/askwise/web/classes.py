@@ -35,7 +35,7 @@ def shown(classes: Edited) -> list[ClassShown]:
     key = dict(zip(active, keys([classes.names[number] for number in active]), strict=True))
     found = []
     for number, name in enumerate(classes.names):
-        into = classes.into.get(number, ())
-        parent = classes.names[into[0]] if len(into) == 1 else None
-        found.append(ClassShown(name=name, key=key.get(number), parent=parent, retired=number not in key))
+        into = [classes.names[one] for one in classes.into.get(number, ())]
+        parent, retired = classes.parents.get(number), number in classes.into
+        found.append(ClassShown(name=name, key=key.get(number), parent=parent, retired=retired, into=into))
     return found

@@ -33,7 +33,10 @@ class ClassShown(BaseModel):
     name: str
     key: str | None
     parent: str | None = None
+    """The heading it stands under."""
     retired: bool = False
+    into: list[str] = []
+    """What became of it: the class that took its labels, or those that its items are asked about."""
 
 
 class Counts(BaseModel):
@@ -186,9 +189,10 @@ class History(BaseModel):
 class ClassEditGiven(Given):
     """A change of the classes, by somebody who has seen them at `revision`."""
 
-    edit: Literal["add", "rename", "retire", "merge"]
+    edit: Literal["add", "rename", "retire", "merge", "split", "parent"]
     name: Short
-    to: Short | None = None
+    to: Short | Annotated[list[Short], Field(max_length=50)] | None = None
+    """Another name, the class that takes the labels, the parts of a split, or a heading."""
     revision: Annotated[int, Field(ge=0, le=2**53)]
 
 

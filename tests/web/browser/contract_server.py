@@ -198,9 +198,13 @@ class ContractServer:
     def edit(self, body: dict[str, Any]) -> dict[str, Any]:
         if body["revision"] != self.class_revision:
             raise ProblemError(409, "the classes have changed meanwhile; look again")
+        if body["edit"] == "split":
+            for name in body["to"]:
+                self.classes.append({"name": name, "key": None, "parent": None, "retired": False})
         if body["edit"] != "add":
             named = next(one for one in self.classes if one["name"] == body["name"])
-            named |= {"name": body["to"]} if body["edit"] == "rename" else {"retired": True, "key": None}
+            after = {"rename": {"name": body.get("to")}, "parent": {"parent": body.get("to")}}
+            named |= after.get(body["edit"], {"retired": True, "key": None})
             self.class_revision += 1
             return {"revision": self.class_revision, "classes": self.classes}
         key = next((k for k in "123456789" if k not in [c["key"] for c in self.classes]), None)

@@ -230,6 +230,33 @@ def test_a_class_that_goes_is_no_longer_offered(
     assert server.verdicts() == {"i0": ("label", "owl")}
 
 
+def test_a_class_is_split_into_its_parts_and_put_under_a_heading(server: ContractServer, visit: Any) -> None:
+    page = visit(server)
+    page.keyboard.press("?")
+    page.click("[aria-label='Change the class dog']")
+    page.fill("#parts", "puppy, old dog")
+    with page.expect_request("**/api/classes") as asked:
+        page.click("text=Split it")
+    assert asked.value.post_data_json == {
+        "edit": "split", "name": "dog", "to": ["puppy", "old dog"], "revision": 0,
+    }  # fmt: skip
+    page.wait_for_selector(".choice >> text=old dog")
+    page.keyboard.press("?")
+    page.click("[aria-label='Change the class puppy']")
+    page.fill("#heading", "dogs")
+    page.click("text=Set the heading")
+    page.wait_for_selector(".choice .heading >> text=dogs")
+
+
+def test_none_of_these_is_a_class_that_comes_when_it_is_wanted(server: ContractServer, visit: Any) -> None:
+    page = visit(server)
+    page.keyboard.press("+")
+    page.click("text=None of these")
+    shows(page, "item 1")
+    settled(page)
+    assert server.verdicts() == {"i0": ("label", "none of these")}
+
+
 def test_two_tabs_of_one_person_do_not_ask_the_same_item_twice(server: ContractServer, visit: Any) -> None:
     one = visit(server)
     other = visit(server, context=one.context)

@@ -9,7 +9,18 @@ from hashlib import sha256
 from sqlalchemy import Connection, select, update
 
 from askwise.store.chain import row_sum
-from askwise.store.facts import ABOUT, RULES, About, Answer, ClassEdit, Fact, Item, Quarantine, Question
+from askwise.store.facts import (
+    ABOUT,
+    MOVING_EDITS,
+    RULES,
+    About,
+    Answer,
+    ClassEdit,
+    Fact,
+    Item,
+    Quarantine,
+    Question,
+)
 from askwise.store.rows import KINDS
 from askwise.store.sql import slots
 from askwise.store.sql.reading import Commit, Head, about, checked_fact, chunks, missing
@@ -139,7 +150,7 @@ class Writing:
             for kind in RULES if self._counts.get(_MOVES) else ():
                 order = select(TABLES[kind])
                 if kind is ClassEdit:  # there may be thousands of classes, and few of them are edited
-                    order = order.where(TABLES[kind].c.edit.not_in(("add", "rename")))
+                    order = order.where(TABLES[kind].c.edit.in_(MOVING_EDITS))
                 found += [
                     checked_fact(KINDS[kind], row, self._name) for row in self._connection.execute(order)
                 ]

@@ -25,8 +25,12 @@ export class Choices {
     this.build();
   }
 
+  /** The classes in use, those under one heading together. */
   get classes() {
-    return this.#project.classes.filter((one) => !one.retired);
+    const used = this.#project.classes.filter((one) => !one.retired);
+    if (!used.some((one) => one.parent)) return used;
+    const first = (one) => used.findIndex((other) => (one.parent ? other.parent === one.parent : other === one));
+    return used.sort((one, other) => first(one) - first(other));
   }
 
   /** Makes the buttons anew: the classes or keys have changed. */
@@ -42,6 +46,7 @@ export class Choices {
         { type: "button", class: "choice", onclick: () => this.choose(one.name) },
         key && keycap(key),
         make("span", { class: "label" }, one.name),
+        one.parent && make("span", { class: "quiet-words heading" }, one.parent),
       );
       this.#buttons.set(one.name, button);
       return button;

@@ -1,8 +1,11 @@
-/** Changes of the classes while people answer: a new one, another name, two that become one. */
+/** Changes of the classes while people answer: a new one, another name, two that become one, one that becomes two. */
 
 import { post, Refused } from "./api.js";
 import { askWords, open } from "./dialogs.js";
 import { fill, make } from "./dom.js";
+
+const NONE = "none of these";
+const NONE_WORDS = "None of these";
 
 /** Asks for the name of a new class; `use` answers with it if the item on the screen is still the same. */
 export function newClass(page, use) {
@@ -14,26 +17,32 @@ export function newClass(page, use) {
     button: entry ? using : "Add it",
     hint: "Earlier answers stay as they are.",
   };
-  askWords("New class", words, async (name) => {
+  const add = async (name) => {
     if (!name) return "A class needs a name.";
     const known = project.classes.find((one) => one.name === name);
     const trouble = known && !known.retired ? null : await edit(page, { edit: "add", name });
     if (!trouble && entry && entry === session.shown) use(name);
     return trouble;
-  });
+  };
+  const none = entry && project.task === "classification" && { words: NONE_WORDS, value: NONE };
+  askWords("New class", { ...words, instead: none || null }, add);
 }
 
-/** Lets a class have another name, go into another class, or be asked no more. */
+/** Lets a class have another name, a heading, go into another class, become several, or be asked no more. */
 export function changeClass(page, name) {
   const trouble = make("p", { class: "trouble", role: "alert" });
   const others = page.project.classes.filter((one) => !one.retired && one.name !== name);
+  const single = page.project.task === "classification";
   const field = make("input", { type: "text", id: "words", maxlength: 120, autocomplete: "off" });
   const select = make(
     "select",
     { id: "into" },
     ...others.map((one) => make("option", { value: one.name }, one.name)),
   );
+  const parts = make("input", { type: "text", id: "parts", maxlength: 400, autocomplete: "off" });
+  const heading = make("input", { type: "text", id: "heading", maxlength: 120, autocomplete: "off" });
   field.value = name;
+  heading.value = page.project.classes.find((one) => one.name === name)?.parent ?? "";
   const part = (button, words, control, change) =>
     make(
       "form",
@@ -62,7 +71,21 @@ export function changeClass(page, name) {
         name,
         to: select.value,
       })),
-    part("Retire it", "It is no longer offered, and its items are asked again.", null, () => ({
+    single &&
+      part("Split it", "Its parts, between commas; its items, and no others, are asked again", parts, () => ({
+        edit: "split",
+        name,
+        to: parts.value
+          .split(",")
+          .map((one) => one.trim())
+          .filter(Boolean),
+      })),
+    part("Set the heading", "A heading that it stands under; empty for none", heading, () => ({
+      edit: "parent",
+      name,
+      to: heading.value.trim() || null,
+    })),
+    part("Retire it", "It is no longer offered, and its items return to the pool.", null, () => ({
       edit: "retire",
       name,
     })),

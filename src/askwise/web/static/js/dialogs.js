@@ -112,12 +112,13 @@ export function ranked(classes, recent, typed) {
       ...classes.filter((one) => !lead.includes(one)),
     ];
   }
-  const rank = ({ name }) => {
+  const rank = ({ name, parent }) => {
     const low = name.toLowerCase();
     if (low === sought) return 0;
     if (low.startsWith(sought)) return 1;
     if (low.split(/[\s_\-/.]+/).some((word) => word.startsWith(sought))) return 2;
     if (low.includes(sought)) return 3;
+    if ((parent ?? "").toLowerCase().startsWith(sought)) return 3.5;
     let at = 0;
     for (const letter of low) if (letter === sought[at]) at += 1;
     return at === sought.length ? 4 : null;
@@ -127,7 +128,11 @@ export function ranked(classes, recent, typed) {
 }
 
 /** Asks for one line of words; `save` hears it and may return a sentence why not. */
-export function askWords(title, { label, value = "", button, hint = null, long = false, most = 120 }, save) {
+export function askWords(
+  title,
+  { label, value = "", button, hint = null, long = false, most = 120, instead = null },
+  save,
+) {
   const field = make(long ? "textarea" : "input", {
     id: "words",
     maxlength: most,
@@ -137,11 +142,14 @@ export function askWords(title, { label, value = "", button, hint = null, long =
   });
   const trouble = make("p", { class: "trouble", role: "alert" });
   field.value = value;
-  const submit = async (event) => {
-    event.preventDefault();
-    const words = await save(field.value.trim());
+  const say = async (value) => {
+    const words = await save(value);
     if (words) fill(trouble, words);
     else shut();
+  };
+  const submit = (event) => {
+    event.preventDefault();
+    return say(field.value.trim());
   };
   const form = make(
     "form",
@@ -151,6 +159,7 @@ export function askWords(title, { label, value = "", button, hint = null, long =
     hint && make("p", { class: "quiet-words" }, hint),
     trouble,
     make("button", { class: "primary" }, button),
+    instead && make("button", { type: "button", class: "plain", onclick: () => say(instead.value) }, instead.words),
   );
   if (long)
     field.addEventListener("keydown", (event) => event.key === "Enter" && !event.shiftKey && submit(event));
