@@ -53,7 +53,7 @@ def test_items_of_a_retired_class_are_asked_again_and_nobody_may_say_it(folder):
         assert not gone & ledger(run).labels.keys()
         with pytest.raises(InputError, match="'green', a class that is no longer in use; say another"):
             run.tell({min(gone): "green"})
-        with pytest.raises(InputError, match="cannot retire class 1"):
+        with pytest.raises(InputError, match="cannot retire the class 'green': it is no longer in use"):
             run.retire("green")
         run.ask()
         kept = sum(label != 1 for label in LABELS[40:])

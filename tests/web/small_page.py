@@ -14,6 +14,7 @@ from askwise.store.facts import Question
 from askwise.web.app import make_app
 from askwise.web.desk import Desk
 from askwise.web.live import Live
+from askwise.web.people import People
 
 TOKEN = "a-token-that-only-ann-has"  # noqa: S105
 HOST = "127.0.0.1:8765"
@@ -96,19 +97,22 @@ class Still(Live):
 class Page:
     """A server in this process, and what it stands on."""
 
-    def __init__(self, project: Project, *, per_second: float = 1e6, people=None) -> None:
+    def __init__(self, project: Project, *, per_second: float = 1e6, people=None, host: str = HOST) -> None:
         self.project = project
         self.desk = Desk(project)
+        names = {name: token for token, name in (people or {TOKEN: "ann"}).items()}
+        self.people = People(names, owner=next(iter(names)))
         self.live = Still(project.folder, encodes=False, bar=self.desk.bar)
         self.app = make_app(
             self.desk,
             self.live,
-            people=people or {TOKEN: "ann"},
-            hosts=frozenset({HOST}),
+            people=self.people,
+            hosts=frozenset({host}),
+            base=f"http://{host}",
             per_second=per_second,
         )
         self.client = TestClient(
-            self.app, base_url=f"http://{HOST}", headers=HEADERS, raise_server_exceptions=False
+            self.app, base_url=f"http://{host}", headers=HEADERS, raise_server_exceptions=False
         )
 
     def pool_ids(self):

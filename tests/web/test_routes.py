@@ -330,6 +330,7 @@ def test_the_events_begin_with_the_status(page):
 def test_the_openapi_names_every_route_and_needs_the_token(page):
     found = page.get("/openapi.json").json()
     assert sorted(found["paths"]) == [
+        "/api/agreement",
         "/api/answers",
         "/api/classes",
         "/api/events",
@@ -337,8 +338,10 @@ def test_the_openapi_names_every_route_and_needs_the_token(page):
         "/api/items/{item}/image",
         "/api/items/{item}/text",
         "/api/items/{item}/why",
+        "/api/people",
         "/api/project",
         "/api/questions",
+        "/api/resolutions",
         "/api/status",
         "/api/unsure",
     ]

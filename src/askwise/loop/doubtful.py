@@ -10,6 +10,7 @@ from askwise.bayes.fit import fit
 from askwise.bayes.posteriors import as_posterior
 from askwise.bayes.predict import predict
 from askwise.errors import InputError
+from askwise.loop.agreement import blind_words
 from askwise.loop.plan import one_class
 from askwise.loop.setting import Setting
 from askwise.seeding import derive
@@ -75,12 +76,8 @@ def suspects_of(setting: Setting, *, count: int | None = None) -> list[Suspect]:
 def annotators_of(setting: Setting) -> tuple[list[str], Annotators] | None:
     """The people who answered and how good each is; None unless two of them answered the same item."""
     one_class(setting.plan, "a comparison of annotators")
-    last: dict[tuple[str, str], int] = {}
-    for answer in setting.store.facts(Answer):
-        key = (answer.id, answer.annotator)
-        last.pop(key, None)
-        if answer.verdict == "label" and answer.label is not None and not answer.assisted:
-            last[key] = class_number(answer.label)
+    words = blind_words(setting.store.facts(Answer), setting.ledger.refresh().rules)
+    last = {(name, who): class_number(label) for name, said in words.items() for who, label in said.items()}
     items = sorted({name for name, _ in last})
     people = sorted({who for _, who in last})
     if len(items) == len(last):

@@ -75,6 +75,7 @@ class Choices(TypedDict, total=False):
     refill_at: int
     keep: int
     needed: int
+    overlap: float
     policy: str
     seed: int
     device: str

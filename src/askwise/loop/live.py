@@ -19,7 +19,7 @@ from askwise.pool.features import FeaturePool
 from askwise.store.facts import Answer, Question, Round
 
 AHEAD = 12
-"""Questions asked at a time: a page holds eight, and two pages may be open."""
+"""Questions asked at a time for each person: a page holds eight, and two pages may be open."""
 CHECKPOINT = 25
 MOST_SCORED = 20_000
 """Items that are scored after an answer; of a larger pool others each time."""
@@ -152,13 +152,18 @@ class Live:
         """How many items to ask about: with a new model always some, otherwise when few are left."""
         setting = self._setting
         plan, counts = setting.plan, setting.refresh()
-        held = {lease.question.id for lease in setting.store.leases()}
+        leases = setting.store.leases()
+        held, people = {lease.question.id for lease in leases}, {lease.annotator for lease in leases}
+        ahead = AHEAD * max(1, len(people))
         room = plan.budget - counts.labelled - counts.tested - len(held)
-        free = len(setting.ledger.open) - len(held & setting.ledger.open.keys())
-        setting.again = frozenset(setting.ledger.open.keys() - held) if again else frozenset()
-        if room <= 0 or (not again and free >= AHEAD):
+        # what somebody has answered waits for somebody else, and is not asked anew
+        ledger = setting.ledger
+        half = {name for name, one in ledger.open.items() if _answers(ledger.history(name), one)}
+        waiting = ledger.open.keys() - held - half
+        free, setting.again = len(waiting), frozenset(waiting) if again else frozenset()
+        if room <= 0 or (not again and free >= ahead):
             return 0
-        first = max(plan.initial.count, plan.batch) if not counts.rounds and not counts.open else AHEAD
+        first = max(plan.initial.count, plan.batch) if not counts.rounds and not counts.open else ahead
         left = sum(1 for _, _ in zip(setting.unlabelled(), range(first), strict=False))
         return min(first, room, left)
 
@@ -201,3 +206,10 @@ class Live:
             [reading.ids[place] for place in places if reading.ids[place] != name][:_NEIGHBOURS]
             for name, places in zip(ids, order, strict=True)
         ]
+
+
+def _answers(history: Iterable[Answer], question: Question) -> bool:
+    """Whether somebody has given an answer to a question, other than that it is skipped."""
+    return any(
+        one.question == question.question and one.verdict in ("label", "cannot_tell") for one in history
+    )

@@ -114,7 +114,7 @@ def ask_questions(setting: Setting, count: int, *, tests: int = 0, again: Sequen
             score=score,
             guess=guess,
             kind=kind,
-            needed=setting.plan.needed,
+            needed=setting.plan.wanted(name) if kind == "learn" else setting.plan.needed,
         )
         for rank, (kind, name, score, guess) in enumerate(told)
     ]

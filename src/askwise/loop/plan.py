@@ -159,6 +159,9 @@ class Plan(_Record):
     refill_at: int = Field(0, ge=0, description="ask again when at most this many questions are open")
     keep: int = Field(2, ge=1, description="older checkpoints kept beside the newest")
     needed: int = Field(1, ge=1, description="answers that a question wants, each of another annotator")
+    overlap: float = Field(
+        0.0, ge=0, le=1, description="share of the questions that want one more answer, of another annotator"
+    )
     policy: Literal["latest", "majority", "resolver"] = Field(
         "latest",
         description="whose answer becomes the label: the last one, that of most, or only a resolver's word",
@@ -200,6 +203,11 @@ class Plan(_Record):
     def draw_seed(self, round_number: int) -> int:
         """The seed of the draws that the model of a round predicts and scores with."""
         return derive(self.seed, "draw", round_number)
+
+    def wanted(self, identity: str) -> int:
+        """How many answers a question about an item wants; chance decides by the item, so it stays so."""
+        drawn = derive(self.seed, "overlap", identity) / 2**56
+        return self.needed + (drawn < self.overlap)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -102,7 +102,8 @@ class Store(Protocol):
     ) -> Lease | None:
         """A question that this annotator has neither answered nor holds; none if there is none free.
 
-        Those that were given back come last; before that the oldest, or with `newest` those asked last.
+        First those that others have answered and that want more answers, last those that were given back;
+        between them the oldest first, or with `newest` those asked last.
         """
 
     def swap(

@@ -277,6 +277,8 @@ class MemoryStore:
         free = [] if again else [slot for slot in asked if slot.until <= time.monotonic()]
         if own or free:
             self._slots.remove((own or free)[0])
+        for slot in [] if again else [one for one in self._slots if one.question.question == fact.question]:
+            slot.turn = -1
 
 
 def _lease(slot: _Slot) -> Lease:

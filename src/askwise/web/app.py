@@ -1,11 +1,11 @@
 """The routes of the page: JSON in, JSON out; what was answered is on the disk before it is acknowledged."""
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
-from anyio import sleep
+from anyio import create_task_group, sleep
 from anyio.to_thread import run_sync
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -26,13 +26,16 @@ from askwise.web.find import add_find
 from askwise.web.guard import App, Guard
 from askwise.web.live import Live
 from askwise.web.sweep import add_sweep
+from askwise.web.people import People
+from askwise.web.team import Following
+from askwise.web.team_routes import add_team_routes
 
 STATIC = Path(__file__).parent / "static"
 
 _REFUSALS: Mapping[int | str, dict[str, Any]] = {
     400: {"model": models.Problem, "description": "It makes no sense as it is"},
     401: {"model": models.Problem, "description": "The token is missing or wrong"},
-    403: {"model": models.Problem, "description": "A page of another site asks"},
+    403: {"model": models.Problem, "description": "A page of another site asks, or not the owner"},
     404: {"model": models.Problem, "description": "There is no such thing"},
     405: {"model": models.Problem, "description": "Not by this method"},
     409: {"model": models.Problem, "description": "Not now, or no longer"},
@@ -45,6 +48,7 @@ _REFUSALS: Mapping[int | str, dict[str, Any]] = {
     503: {"model": models.Problem, "description": "The store cannot be used just now"},
 }
 _PAUSE, _QUIET = 0.5, 15.0  # seconds between two looks for news, and between two signs of life
+_FOLLOWED = 1.0  # seconds between two looks for people who lost their access on another server
 _PATIENCE = 3.0  # seconds that `why` waits for the trainer
 
 Count = Annotated[int, Query(ge=1, le=200)]
@@ -52,15 +56,35 @@ Item = Annotated[str, models.StringConstraints(max_length=64)]
 
 
 def make_app(
-    desk: Desk, live: Live, *, people: Mapping[str, str], hosts: frozenset[str], per_second: int | float = 200
+    desk: Desk,
+    live: Live,
+    *,
+    people: People,
+    hosts: frozenset[str],
+    base: str = "",
+    per_second: int | float = 200,
 ) -> App:
-    """The whole application behind its guard; `live` begins and ends with it."""
+    """The whole application behind its guard; `live` begins and ends with it.
+
+    `base` is the address of the page as others reach it.
+    """
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         live.start()
+        following = Following(desk, people)
+
+        async def follow() -> None:
+            while True:
+                await sleep(_FOLLOWED)
+                with suppress(AskwiseError):  # the database is away; the next look may find it
+                    await run_sync(following.look)
+
         try:
-            yield
+            async with create_task_group() as tasks:
+                tasks.start_soon(follow)
+                yield
+                tasks.cancel_scope.cancel()
         finally:
             await run_sync(live.stop)
             desk.close()
@@ -73,16 +97,17 @@ def make_app(
         lifespan=lifespan,
         responses=dict(_REFUSALS),
     )
-    _add_routes(app, desk, live)
+    _add_routes(app, desk, live, people)
 
     def sees_all(name: str) -> bool:
-        """Whether somebody may see what others have said: where people have an owner, the owner alone."""
-        return name == getattr(people, "owner", name)
+        """Whether somebody may see what others have said: the owner alone."""
+        return name == people.owner
 
     add_check(app, desk, live, sees_all=sees_all)
     add_find(app, desk, live, sees_all=sees_all)
     add_certify(app, desk, live)
     add_sweep(app, desk, live)
+    add_team_routes(app, desk, people, base=base, changed=live.wake)
     _add_errors(app)
 
     @app.get("/", include_in_schema=False)
@@ -93,7 +118,7 @@ def make_app(
     return Guard(app, people=people, hosts=hosts, per_second=per_second)
 
 
-def _add_routes(app: FastAPI, desk: Desk, live: Live) -> None:
+def _add_routes(app: FastAPI, desk: Desk, live: Live, people: People) -> None:
     def known(item: str) -> str:
         try:
             return desk.find(item)
@@ -113,6 +138,7 @@ def _add_routes(app: FastAPI, desk: Desk, live: Live) -> None:
             encoder=None if desk.encoder is None else desk.encoder.record.name,
             revision=revision,
             annotator=_who(request),
+            owner=_who(request) == people.owner,
         )
 
     @app.get("/api/questions")
@@ -161,13 +187,19 @@ def _add_routes(app: FastAPI, desk: Desk, live: Live) -> None:
 
     @app.get("/api/history")
     def history(
+        request: Request,
         text: Annotated[str, Query(max_length=200)] = "",
         class_: Annotated[str | None, Query(alias="class", max_length=200)] = None,
         before: Annotated[int | None, Query(ge=0, le=2**53)] = None,
         n: Count = 50,
+        everybody: bool = False,
     ) -> models.History:
-        """Answers, newest first, with a text in name or note, or of a class."""
-        found, more = desk.history(text=text, name=class_ or None, before=before, count=n)
+        """Answers, newest first, with a text in name or note, or of a class.
+
+        One's own; the owner may see those of `everybody`: people do not see what others have said.
+        """
+        who = None if everybody and _who(request) == people.owner else _who(request)
+        found, more = desk.history(text=text, name=class_ or None, before=before, count=n, who=who)
         return models.History(answers=found, more=more)
 
     @app.post("/api/classes")
@@ -193,16 +225,16 @@ def _add_routes(app: FastAPI, desk: Desk, live: Live) -> None:
     @app.get("/api/events", response_class=StreamingResponse, responses={200: _STREAM})
     async def events(request: Request) -> StreamingResponse:
         """The status whenever it changes, as server-sent events."""
-        return StreamingResponse(_events(request, desk, live), media_type="text/event-stream")
+        return StreamingResponse(_events(request, desk, live, people), media_type="text/event-stream")
 
 
 _PICTURE: dict[str, Any] = {"content": {"image/webp": {"schema": {"type": "string", "format": "binary"}}}}
 _STREAM: dict[str, Any] = {"content": {"text/event-stream": {"schema": {"type": "string"}}}}
 
 
-async def _events(request: Request, desk: Desk, live: Live) -> AsyncIterator[str]:
+async def _events(request: Request, desk: Desk, live: Live, people: People) -> AsyncIterator[str]:
     last, quiet = "", 0.0
-    while not await request.is_disconnected():
+    while people.token(_who(request)) is not None and not await request.is_disconnected():
         now = (await run_sync(standing.status, desk, live)).model_dump_json()
         if now != last:
             last, quiet = now, 0.0

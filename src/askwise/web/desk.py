@@ -9,16 +9,17 @@ from time import monotonic
 
 from askwise.errors import InputError
 from askwise.loop.edits import refuse_gone
-from askwise.loop.plan import Plan, make
+from askwise.loop.plan import Plan
 from askwise.loop.quality import marks
 from askwise.loop.testing import Testing
 from askwise.oracle.labelling import labelling
 from askwise.project import Project
+from askwise.project.classes import catch_up
 from askwise.runs.material import material, read_plan
 from askwise.store import open_store
 from askwise.store.classes import Edited, edited
 from askwise.store.contract import F, Lease
-from askwise.store.facts import Answer, ClassEdit, Fact, Planned, Quarantine, Round, Sweep
+from askwise.store.facts import Answer, ClassEdit, Fact, Quarantine, Question, Round, Sweep
 from askwise.store.labels import Label, Numbers, Tags
 from askwise.store.ledger import Ledger
 from askwise.web import models
@@ -34,7 +35,7 @@ VERDICTS: dict[str, models.Verdict] = {
     "cannot_tell": "unclear",
     "retract": "retract",
 }
-_STORED = {shown: stored for stored, shown in VERDICTS.items()}
+STORED = {shown: stored for stored, shown in VERDICTS.items()}
 _RECENT = 60.0  # seconds over which the speed of answering is taken
 
 
@@ -53,6 +54,8 @@ class Desk:
         self.pool, self.encoder = known.pool, known.encoder
         self.media = Media(self.pool, self.plan)
         self.store = open_store(project.place, access="answer")
+        if catch_up(project, self.store):
+            self.plan = read_plan(project.plan)
         self.ledger = Ledger(self.store)
         self.testing = Testing(self.store, self.ledger, self.plan.kept)
         self._lock = RLock()
@@ -133,7 +136,8 @@ class Desk:
             back, kept = list[Lease](), list[Lease]()
             for lease in held:
                 asked = lease.question
-                if keep is not None and asked.question not in keep and asked.revision < newest:
+                spare = keep is not None and asked.question not in keep and asked.revision < newest
+                if spare and not self._half(asked):
                     back.append(lease)
                 elif lease.until - now < LEASE / 2:
                     kept += [renewed] if (renewed := self.store.renew(lease, seconds=LEASE)) else []
@@ -146,6 +150,10 @@ class Desk:
                     back, annotator, count=wanted, seconds=LEASE, kinds=kinds, newest=True
                 )
         return [shown for lease in kept if (shown := self._shown(lease)) is not None]
+
+    def _half(self, asked: Question) -> bool:
+        """Whether somebody else has answered a question that wants several answers: those come first."""
+        return any(one.question == asked.question for one in self.ledger.history(asked.id))
 
     def _shown(self, lease: Lease) -> models.QuestionShown | None:
         identity, kind = lease.question.id, self.media.kind
@@ -165,12 +173,11 @@ class Desk:
         """What is on the disk when this returns, and what was refused."""
         refused: list[models.Refused] = []
         good: list[Answer] = []
-        names = self.classes
         with self._lock:
             self.ledger.refresh()
             for one in given:
                 try:
-                    good.append(self._answer(annotator, one, names))
+                    good.append(self._answer(annotator, one))
                 except (InputError, KeyError) as error:
                     why = "there is no such item" if isinstance(error, KeyError) else str(error)
                     refused.append(models.Refused(key=one.key, error=why))
@@ -179,7 +186,7 @@ class Desk:
         kept = [models.Kept(key=one.key, revision=one.revision) for one in stored]
         return models.AnswersKept(answers=kept, refused=refused)
 
-    def _answer(self, annotator: str, one: models.AnswerGiven, classes: Edited) -> Answer:
+    def _answer(self, annotator: str, one: models.AnswerGiven) -> Answer:
         identity = self.find(one.item)
         if one.question and not self.ledger.has(identity, one.question):
             raise InputError("this item was not asked by that question")
@@ -188,8 +195,8 @@ class Desk:
         return Answer(
             id=identity,
             key=one.key,
-            verdict=_STORED[one.verdict],
-            label=self._label(one, classes) if one.verdict == "label" else None,
+            verdict=STORED[one.verdict],
+            label=self.label(one.value) if one.verdict == "label" else None,
             question=one.question or self._question(identity, annotator, one.key),
             annotator=annotator,
             view=one.view,
@@ -232,18 +239,19 @@ class Desk:
             return None
         return models.Accuracy(value=one.share, low=one.low, high=one.high, tests=one.answers)
 
-    def _label(self, one: models.AnswerGiven, classes: Edited) -> Label:
+    def label(self, value: models.Value) -> Label:
         """The label that a value names."""
+        classes = self.classes
         wanted: dict[str, tuple[type | tuple[type, ...], str]] = {
             "classification": (str, "the name of a class"),
             "multilabel": (list, "a list of tags"),
             "regression": ((float, int), "a number"),
         }
         kind, said = wanted[self.plan.kind]
-        if not isinstance(one.value, kind):
-            raise InputError(f"a label is {said}, not {one.value!r}")
+        if not isinstance(value, kind):
+            raise InputError(f"a label is {said}, not {value!r}")
         names = self.plan.numbers or classes.names
-        label = labelling(self.plan.task, tuple(names)).label(one.value, what="the label")
+        label = labelling(self.plan.task, tuple(names)).label(value, what="the label")
         refuse_gone(label, self.ledger.rules, classes.names, what="the label")
         return label
 
@@ -278,13 +286,18 @@ class Desk:
             return list(known)  # type: ignore[arg-type]
 
     def history(
-        self, *, text: str, name: str | None, before: int | None, count: int
+        self, *, text: str, name: str | None, before: int | None, count: int, who: str | None = None
     ) -> tuple[list[models.AnswerShown], bool]:
-        """Answers newest first that hold a text and name a class, and whether there are older ones."""
+        """Answers newest first that hold a text and name a class, and whether there are older ones.
+
+        Those of one annotator, or of all.
+        """
         classes, found = self.classes, list[Answer]()
         wanted = text.casefold()
         for one in reversed(self.answers()):
             if before is not None and one.revision >= before:
+                continue
+            if who is not None and one.annotator != who:
                 continue
             if name is not None and not _names(self.shown_label(one.label, classes), name):
                 continue
@@ -323,11 +336,6 @@ class Desk:
         """Take items that cannot be read out of the pool."""
         new = {name: why for name, why in reasons.items() if name not in self.ledger.quarantined}
         self.store.append([Quarantine(id=name, reason=why) for name, why in new.items()])
-
-    def planned(self) -> Plan:
-        """The plan that the trainer follows, by the facts."""
-        facts = self.store.facts(Planned)
-        return make(facts[-1].plan) if facts else self.plan
 
 
 def _names(shown: str | float | list[str] | None, name: str) -> bool:

@@ -57,7 +57,8 @@ class Rate:
 class Guard:
     """An ASGI application in front of another: nothing reaches that one unless it is allowed.
 
-    `people` is the name of an annotator by the token of the link that was given to them. `hosts` are the
+    `people` is the name of an annotator by the token of the link that was given to them, as it is at each
+    request. `hosts` are the
     values that the header Host may have: a page of another site that resolves to this machine has another.
     """
 
@@ -70,8 +71,8 @@ class Guard:
         per_second: int | float = 200,
     ) -> None:
         self._app, self._hosts = app, hosts
-        self._people = [(_digest(token), name) for token, name in people.items()]
-        self._rates = {name: Rate(per_second, 2 * per_second) for name in people.values()}
+        self._people, self._per_second = people, per_second
+        self._rates: dict[str, Rate] = {}
         self._strangers, self._readers = Rate(20, 200), Rate(per_second, 5 * per_second)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -122,7 +123,8 @@ class Guard:
             if not self._strangers.allows():
                 return 429, "too many requests without a token; wait a moment"
             return 401, "the token is missing or wrong; open the link that askwise label printed"
-        if not self._rates[name].allows():
+        rate = self._rates.setdefault(name, Rate(self._per_second, 2 * self._per_second))
+        if not rate.allows():
             return 429, "too many requests; wait a moment"
         scope.setdefault("state", {})["annotator"] = name
         return _unfit(headers) if scope["method"] == "POST" else None
@@ -132,7 +134,8 @@ class Guard:
         kind, _, token = (given[0] if len(given) == 1 else "").partition(" ")
         digest = _digest(token)
         # every token is compared, and each in constant time: the time tells nothing
-        found = [name for known, name in self._people if hmac.compare_digest(known, digest)]
+        people = list(self._people.items())
+        found = [name for known, name in people if hmac.compare_digest(_digest(known), digest)]
         return found[0] if found and kind.lower() == "bearer" else None
 
 

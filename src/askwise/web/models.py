@@ -1,6 +1,6 @@
 """What goes over the wire, each as a record that is checked; the page and OpenAPI know no other words."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
@@ -62,6 +62,7 @@ class ProjectShown(BaseModel):
     encoder: str | None
     revision: int
     annotator: str
+    owner: bool = False
 
 
 class QuestionShown(BaseModel):
@@ -83,6 +84,15 @@ class Questions(BaseModel):
     reason: str | None = None
 
 
+Value: TypeAlias = (
+    Short
+    | Annotated[float, Field(strict=True, allow_inf_nan=False)]
+    | Annotated[list[Short], Field(max_length=MOST_TAGS)]
+    | None
+)
+"""What a label says: a class, a number, tags."""
+
+
 class AnswerGiven(Given):
     """One answer as the page sends it; `key` names the act, so that it is stored once however often sent."""
 
@@ -90,12 +100,7 @@ class AnswerGiven(Given):
     question: Annotated[str, StringConstraints(max_length=100)] | None = None
     item: Opaque
     verdict: Verdict
-    value: (
-        Short
-        | Annotated[float, Field(strict=True, allow_inf_nan=False)]
-        | Annotated[list[Short], Field(max_length=MOST_TAGS)]
-        | None
-    ) = None
+    value: Value = None
     view: Literal["ask", "history", "check", "find"] = "ask"
     assisted: bool = False
     shown_ms: Annotated[int, Field(ge=0, le=10**9)] = 0
@@ -272,3 +277,89 @@ class Status(BaseModel):
     trainer: Literal["running", "restarting"]
     next: str
     revision: int
+
+
+class PersonGiven(Given):
+    """Somebody who is to have access to the page, or to lose it."""
+
+    name: Annotated[str, StringConstraints(min_length=1, max_length=60)]
+    access: bool = True
+
+
+class PersonShown(BaseModel):
+    """Somebody who answers: what they have answered and when, and their link, which only the owner sees."""
+
+    name: str
+    owner: bool
+    access: bool
+    answers: int
+    labels: int
+    held: int
+    last: str | None
+    link: str | None
+    qr: list[str] | None
+    """The rows of the link's QR code, 1 for a dark module."""
+
+
+class ActShown(BaseModel):
+    """What somebody did to the project itself."""
+
+    at: str | None
+    by: str
+    act: str
+    about: str
+
+
+class PeopleShown(BaseModel):
+    """Everybody, and the last acts, newest first."""
+
+    people: list[PersonShown]
+    acts: list[ActShown]
+
+
+class PairShown(BaseModel):
+    """Two people, the items that both answered blind, and Cohen's kappa where it says something."""
+
+    first: str
+    second: str
+    items: int
+    cohen: float | None
+
+
+class WordShown(BaseModel):
+    """The last word of one person about an item."""
+
+    annotator: str
+    verdict: Verdict
+    value: str | float | list[str] | None
+    at: str | None
+    assisted: bool
+
+
+class DisagreementShown(BaseModel):
+    """An item on which people differ."""
+
+    item: Opaque
+    name: str
+    answers: list[WordShown]
+
+
+class AgreementShown(BaseModel):
+    """Agreement by blind answers alone, and what waits for a last word."""
+
+    items: int
+    same: float | None
+    krippendorff: float | None
+    fleiss: float | None
+    pairs: list[PairShown]
+    disagreements: list[DisagreementShown]
+    waiting: int
+
+
+class ResolutionGiven(Given):
+    """The last word on an item."""
+
+    item: Opaque
+    verdict: Literal["label", "unclear"]
+    value: Value = None
+    note: Annotated[str, StringConstraints(max_length=MOST_NOTE)] = ""

@@ -1,8 +1,9 @@
 """`askwise label`: the server on this machine, with a link that carries the token."""
 
+import os
 import socket
 import webbrowser
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from ipaddress import ip_address
 from threading import Timer
 
@@ -15,11 +16,11 @@ from askwise.web.backend import make_backend
 from askwise.web.desk import Desk
 from askwise.web.guard import App
 from askwise.web.live import Live
-from askwise.web.people import tokens
+from askwise.web.people import People, people_of
+from askwise.web.qr import printed
 
 _PORTS = range(8765, 8785)
 _BACKEND = "label-studio"
-_NOBODY = "me"  # who answers where nobody is named
 
 
 def serve(
@@ -32,7 +33,7 @@ def serve(
     browser: bool = True,
     say: Callable[[str], None] = print,
 ) -> None:
-    """Serve the page until it is interrupted, with a link for each of these people.
+    """Serve the page until it is interrupted, with a link for its owner and for each of these people.
 
     On another host than this machine they must be named. `public` is the name of a server with TLS in
     front, which hands requests on to this one.
@@ -46,17 +47,19 @@ def serve(
         )
     listener = _listener(host, port)
     number = listener.getsockname()[1]
-    links = tokens(project, people or [_NOBODY])
+    known = people_of(project, people)
     desk = Desk(project)
     live = Live(project.folder, encodes=desk.encoder is not None, bar=desk.bar)
-    app = make_app(desk, live, people=links, hosts=hosts(host, number, public=public))
-    shown = f"http://[{host}]:{number}" if ":" in host else f"http://{host}:{number}"
-    for token, name in links.items():
-        link = f"{shown if public is None else f'https://{public}'}/#{token}"
-        say(f"{project.name}: {link}" if len(links) == 1 else f"{name}: {link}")
-        if browser and _is_here(host) and public is None:
-            Timer(1.0, webbrowser.open, [link]).start()
-            browser = False
+    here = f"http://[{host}]:{number}" if ":" in host else f"http://{host}:{number}"
+    base = here if public is None else f"https://{public}"
+    app = make_app(desk, live, people=known, hosts=hosts(host, number, public=public), base=base)
+    away = public is not None or not _is_here(host)
+    for line in links(project, known, base, codes=away):
+        say(line)
+    if not away and (tunnel := tunnel_line(os.environ, number)):
+        say(tunnel)
+    if browser and not away:
+        Timer(1.0, webbrowser.open, [f"{base}/#{known.token(known.owner)}"]).start()
     say("Stop with Ctrl+C; every answer is on the disk.")
     _run(app, listener)
 
@@ -72,7 +75,7 @@ def serve_backend(
         )
     listener = _listener(host, port)
     number = listener.getsockname()[1]
-    [token] = tokens(project, [_BACKEND])
+    token = people_of(project, file=f"{_BACKEND}.json", owner=_BACKEND).give(_BACKEND)
     desk = Desk(project)
     live = Live(project.folder, encodes=desk.encoder is not None, bar=desk.bar)
     app = make_backend(desk, live, token=token, hosts=hosts(host, number))
@@ -93,6 +96,25 @@ def _run(app: App, listener: socket.socket) -> None:
         h11_max_incomplete_event_size=64 * 1024,
     )
     uvicorn.Server(config).run(sockets=[listener])
+
+
+def links(project: Project, people: People, base: str, *, codes: bool) -> list[str]:
+    """A line for each link, the owner's first; with QR codes for phones, where these can reach the page."""
+    found = [f"{project.name}: {base}/#{people.token(people.owner)}"]
+    for token, name in people.items():
+        if name != people.owner:
+            found.append(f"{name}: {base}/#{token}")
+            found += [code] if codes and (code := printed(f"{base}/#{token}")) else []
+    return found
+
+
+def tunnel_line(environ: Mapping[str, str], port: int) -> str | None:
+    """How to reach the page of a machine that one works on by ssh; none where one sits at it."""
+    parts = environ.get("SSH_CONNECTION", "").split()
+    if len(parts) != 4:
+        return None
+    who = f"{environ['USER']}@" if environ.get("USER") else ""
+    return f"From your own machine: ssh -L {port}:127.0.0.1:{port} {who}{parts[2]}, then open the link there."
 
 
 def hosts(host: str, port: int, *, public: str | None = None) -> frozenset[str]:

@@ -71,6 +71,8 @@ def answered(connection: Connection, answer: Answer) -> None:
         .limit(1)
     )
     connection.execute(delete(leases).where(leases.c.id == order.scalar_subquery()))
+    # what somebody has answered comes first for the next: it is not forgotten behind newer questions
+    connection.execute(update(leases).where(leases.c.question == answer.question).values(turn=-1))
 
 
 def bar(connection: Connection, notes: Sequence[Quarantine]) -> None:

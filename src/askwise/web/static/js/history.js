@@ -20,11 +20,19 @@ export class History {
   #words = make("p", { class: "quiet-words", role: "status" });
   #search;
   #filter;
+  #everybody = null;
   #before = null;
   #turn = 0;
 
-  constructor(box, items, { correct }) {
+  constructor(box, items, { correct, owner = false }) {
     this.#items = items;
+    if (owner)
+      this.#everybody = make(
+        "select",
+        { "aria-label": "Whose answers", onchange: () => this.show() },
+        make("option", { value: "" }, "Mine"),
+        make("option", { value: "1" }, "Everybody's"),
+      );
     this.#correct = correct;
     let wait;
     this.#search = make("input", {
@@ -39,7 +47,7 @@ export class History {
     this.#filter = make("select", { "aria-label": "Class", onchange: () => this.show() });
     fill(
       box,
-      make("div", { class: "filters" }, this.#search, this.#filter),
+      make("div", { class: "filters" }, this.#search, this.#filter, this.#everybody),
       this.#words,
       this.#list,
       this.#more,
@@ -68,6 +76,7 @@ export class History {
     const query = new URLSearchParams({ n: PAGE });
     if (this.#search.value.trim()) query.set("text", this.#search.value.trim());
     if (this.#filter.value) query.set("class", this.#filter.value);
+    if (this.#everybody?.value) query.set("everybody", "true");
     if (more && this.#before !== null) query.set("before", this.#before);
     let page;
     try {
@@ -136,7 +145,8 @@ export function valueWords({ verdict, value }) {
   return Array.isArray(value) ? value.join(", ") || "no tag" : String(value);
 }
 
-function when(at) {
+/** A time in words, short where it is today. */
+export function when(at) {
   if (!at) return "";
   const time = new Date(at);
   if (Number.isNaN(time.getTime())) return String(at);

@@ -10,6 +10,7 @@ import { Items } from "./items.js";
 import { Keys, read, write } from "./keys.js";
 import { Outbox } from "./outbox.js";
 import { Panel } from "./panel.js";
+import { People } from "./people.js";
 import { Questions } from "./questions.js";
 import { saved } from "./saved.js";
 import { Session } from "./session.js";
@@ -77,6 +78,7 @@ function run(project, outbox) {
   const history = new History(at("history"), items, {
     correct: (answer) =>
       openItem({ ...answer, question: null, given: answer.verdict === "retract" ? null : answer }, "history"),
+    owner: project.owner,
   });
   const panel = new Panel(at("panel"), project, items, {
     open: (item) =>
@@ -110,6 +112,10 @@ function run(project, outbox) {
   });
   views.add("find", { show: () => find.show(), pressed: (...key) => find.pressed(...key) });
   views.add("history", { show: () => history.show() });
+  if (project.owner) {
+    const people = new People(at("people"), page);
+    views.add("people", { show: () => people.show() });
+  }
   session.addEventListener("answer", () => {
     write(recent, { names: session.recent });
     back();
