@@ -26,6 +26,10 @@ class StoreError(AskwiseError):
     """The store cannot be used: in use elsewhere, read-only, full, or written by a newer askwise."""
 
 
+class InUseError(StoreError):
+    """Another process trains on the store."""
+
+
 class StaleError(StoreError):
     """Something was appended after the revision that a caller expected; read again, and decide again."""
 

@@ -45,7 +45,7 @@ def post(page, token, path, body):
 
 def said(token, question, value):
     return {
-        "key": f"key-{token[-7:-4]}-{question['question']}-{value}",
+        "key": f"key-{token[-7:-4]}-{question['question']}-{value if isinstance(value, str) else 'x'}",
         "question": question["question"],
         "item": question["item"],
         "verdict": "label",

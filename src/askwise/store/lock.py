@@ -11,7 +11,7 @@ import socket
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from askwise.errors import StoreError
+from askwise.errors import InUseError, StoreError
 from askwise.files import leave_lock, take_lock
 
 _PRIVATE = getattr(os, "O_CLOEXEC", 0)  # programs that are started do not have the file
@@ -48,7 +48,7 @@ class Lock:
             raise
         if not taken:
             os.close(self._file)
-            raise StoreError(in_use(name, other))
+            raise InUseError(in_use(name, other))
         os.ftruncate(self._file, 0)
         os.lseek(self._file, 0, os.SEEK_SET)
         os.write(self._file, json.dumps(asdict(self.holder)).encode())

@@ -10,10 +10,13 @@ from threading import Event, Thread
 from time import monotonic
 from typing import Any, TypeAlias
 
+from askwise.web.child import ELSEWHERE
+
 Message: TypeAlias = dict[str, Any]
 
 _FIRST, _LONGEST = 0.2, 5.0  # seconds before it is begun again, doubled with every death soon after the start
 _SOON = 10.0
+_ELSEWHERE = 15.0  # the longest where another server of the store has the trainer
 _GRACE = 10.0  # seconds to leave a last model on the disk
 
 
@@ -22,7 +25,7 @@ class Beside:
 
     def __init__(self, module: str, folder: Path, *, told: Callable[[Message], None]) -> None:
         self.module = module
-        self.deaths = 0
+        self.deaths, self._code = 0, 0
         self._command = [sys.executable, "-m", module, str(folder)]
         self._told = told
         self._process: subprocess.Popen[bytes] | None = None
@@ -90,7 +93,8 @@ class Beside:
                 self._again, pause = False, _FIRST
                 continue
             self.deaths += 1
-            pause = _FIRST if monotonic() - began > _SOON else min(2 * pause, _LONGEST)
+            longest = _ELSEWHERE if self._code == ELSEWHERE else _LONGEST
+            pause = _FIRST if monotonic() - began > _SOON else min(2 * pause, longest)
             self._over.wait(pause)
 
     def _run(self) -> None:
@@ -108,5 +112,5 @@ class Beside:
                     self._told(json.loads(line))
                 except ValueError:
                     continue  # killed within a line
-        process.wait()
+        self._code = process.wait()
         self._close_pipe()

@@ -9,7 +9,10 @@ from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import Any
 
-from askwise.errors import AskwiseError
+from askwise.errors import AskwiseError, InUseError
+
+ELSEWHERE = 3
+"""The exit code of a trainer whose store has another one: that of another server, perhaps."""
 
 
 class Line:
@@ -52,6 +55,9 @@ def main(work: Callable[[Path, Line], None]) -> None:
     line = Line()
     try:
         work(Path(sys.argv[1]), line)
+    except InUseError:
+        line.tell("elsewhere")
+        sys.exit(ELSEWHERE)
     except AskwiseError as error:
         line.tell("refused", error=" ".join(str(error).split()))
         sys.exit(2)

@@ -150,6 +150,8 @@ class Live:
                         self._replies.popitem(last=False)
                 case {"kind": "refused", "error": str(why)}:
                     self.refused = why
+                case {"kind": "elsewhere"}:
+                    self.refused = None  # another server of the store has the trainer
                 case {"kind": "waiting"}:
                     self.turns -= 1  # nothing new
             self._heard.notify_all()

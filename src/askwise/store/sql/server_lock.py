@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import Engine, func, select
 
-from askwise.errors import StoreError
+from askwise.errors import InUseError
 from askwise.store.facts import Role
 from askwise.store.lock import in_use
 from askwise.store.sql.schema import TABLES
@@ -24,7 +24,7 @@ class ServerLock:
             holder = self._last_holder()
             self._connection.close()
             said = in_use(name, None)
-            raise StoreError(said.replace("another process", holder) if holder else said)
+            raise InUseError(said.replace("another process", holder) if holder else said)
         raw: Any = self._connection.connection.dbapi_connection
         self._connection.detach()  # it is no part of the pool any more
         self._file = raw.fileno()
