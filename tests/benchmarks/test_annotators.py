@@ -7,7 +7,7 @@ pytest.importorskip("fastapi")
 
 
 def test_four_annotators_over_http_and_kills_lose_and_double_nothing():
-    found = tried("sqlite", people=4, items=40, kills=1, servers=1, lease=4.0, pause=0.2)
+    found = tried("sqlite", people=4, items=40, kills=1, servers=1, lease=3.0, leaves=0.05, pause=0.2)
     assert sound(found, 40), found
     assert found["killed"] == {"server": 1, "trainer": 1}
     assert found["answers"] >= 40
@@ -15,7 +15,7 @@ def test_four_annotators_over_http_and_kills_lose_and_double_nothing():
 
 @pytest.mark.slow
 def test_four_annotators_at_two_servers_of_one_postgresql_store_lose_and_double_nothing():
-    found = tried("postgresql", people=4, items=60, kills=1, servers=2, lease=4.0, pause=0.2)
+    found = tried("postgresql", people=4, items=60, kills=1, servers=2, lease=3.0, leaves=0.05, pause=0.2)
     assert sound(found, 60), found
 
 

@@ -441,6 +441,17 @@ def test_with_newest_the_questions_asked_last_come_first_and_those_given_back_at
     assert [store.lease("ann", seconds=60, newest=True).question.id for _ in range(4)] == list("dabc")
 
 
+def test_what_somebody_has_answered_and_wants_another_answer_comes_first_for_the_next(store):
+    [asked] = ask(store, "a", needed=2)
+    ask(store, "b", "c")
+    held = store.lease("ben", seconds=60, newest=True)
+    assert held.question.id == "b"  # the control: an older question that nobody has answered
+    store.answer([label("a", "k", question=asked.question, annotator="ann")])
+    assert store.lease("ann", seconds=60, newest=True).question.id == "c"
+    assert store.lease("ben", seconds=60, newest=True).question.id == "a"
+    assert store.lease("eve", seconds=60, newest=True) is None
+
+
 def test_a_question_takes_the_place_of_an_older_one_that_nobody_holds(store):
     ask(store, "a", "b")
     held = store.lease("ann", seconds=60)

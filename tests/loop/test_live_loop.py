@@ -214,3 +214,29 @@ def test_of_a_large_part_kept_for_testing_only_models_that_are_kept_are_asked(le
             noted.append("testing" in live.step().fitted.metrics)
             live._checkpoint = 100
         assert noted == wanted
+
+
+def test_what_one_person_has_answered_waits_for_another_and_does_not_stop_the_questions(items, tmp_path):
+    learner = aw.Learner(
+        mlp(features=3, classes=2, hidden=()),
+        pool=aw.pool.arrays(items),
+        classes=CLASSES,
+        posterior="laplace",
+        acquire="margin",
+        training={"epochs": 2},
+        initial=4,
+        budget=150,
+        overlap=1.0,
+        policy="majority",
+        store=tmp_path / "run.db",
+        seed=0,
+    )
+    live, person = learner.live(), Person(learner, items)
+    asked = set()
+    for _ in range(3):
+        asked |= {question.id for question in live.step().asked}
+        assert person.answer(30) > 0
+    said = [answer.id for answer in person.store.facts(Answer)]
+    assert len(said) == len(set(said)) > 2 * AHEAD  # nobody is asked the same again
+    person.store.close()
+    learner.close()

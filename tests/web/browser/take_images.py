@@ -1,9 +1,13 @@
-"""Takes the pictures of the page in docs/images: python tests/web/browser/take_images.py docs/images."""
+"""Takes the pictures of the page: python tests/web/browser/take_images.py docs/images [people].
+
+With `PYTHONPATH=tests/web` for the second.
+"""
 
 import io
 import random
 import shutil
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +15,8 @@ from contract_server import ContractServer
 from PIL import Image
 from playwright.sync_api import sync_playwright
 from sklearn.datasets import load_sample_image
+
+from askwise.store.facts import Answer
 
 CLASSES = {"flower": 52, "temple": 41, "garden": 30, "lake": 22, "sky": 12, "something else": 7}
 CURVE = {10: 0.41, 20: 0.52, 30: 0.6, 40: 0.66, 60: 0.71, 80: 0.76, 100: 0.79, 130: 0.83, 160: 0.85}
@@ -70,5 +76,35 @@ def take(folder: Path) -> None:
         browser.close()
 
 
+def take_people(folder: Path) -> None:
+    """The owner's view, of an example in which two people have answered the same items."""
+    from small_page import truth, write_project
+    from test_page_people import Served
+
+    with tempfile.TemporaryDirectory() as place, sync_playwright() as driver:
+        served = Served(write_project(Path(place)))
+        for at, name in enumerate(served.pool_ids()[:30]):
+            right = ["dark", "light"].index(truth(served.desk.name(name)))
+            for who, label in (("ann", right), ("ben", right if at % 9 else 1 - right)):
+                said = Answer(id=name, key=who, verdict="label", label=label, annotator=who, view="ask")
+                served.desk.store.answer([said])
+        browser = driver.chromium.launch(executable_path=shutil.which("chromium"))
+        page = browser.new_page(**DESK)
+        page.goto(served.url)
+        page.click("[data-goto=people]")
+        page.wait_for_selector("[data-person=ben]")
+        page.fill("#person", "eve")
+        page.click("text=Give a link")
+        page.wait_for_selector("[data-person=eve]")
+        page.wait_for_timeout(1000)
+        page.screenshot(path=folder / "people.png")
+        page.click("[data-person=eve] >> text=Link")
+        page.wait_for_timeout(300)
+        page.screenshot(path=folder / "people-link.png")
+        browser.close()
+        served.stop()
+
+
 if __name__ == "__main__":
-    take(Path(sys.argv[1]))
+    place = Path(sys.argv[1])
+    take_people(place) if sys.argv[2:] == ["people"] else take(place)

@@ -6,6 +6,7 @@ import { draw, fill, make } from "./dom.js";
 import { valueWords, when } from "./history.js";
 import { thumbnail } from "./why.js";
 
+const HERE = ["127.0.0.1", "localhost", "[::1]"];
 const MARGIN = 4; // modules around a QR code, as readers want it
 
 /** The view; it is loaded anew each time it is shown. */
@@ -199,6 +200,8 @@ function showLink({ name, link, qr }) {
   open(`The link of ${name}`, [
     make("p", {}, "Whoever has it answers in this name. On a phone, point the camera at the code."),
     field,
+    HERE.includes(location.hostname) &&
+      make("p", { class: "quiet-words" }, "This address is of this machine alone: start with --host or --public."),
     qr && code(qr),
   ]);
   field.select();
