@@ -13,6 +13,7 @@ from askwise.store.contract import Places
 from askwise.store.facts import (
     FACTS,
     About,
+    Act,
     Annotator,
     Answer,
     Asked,
@@ -89,6 +90,7 @@ EVERY_FACT = [
     Segment(conditions={"threads": 1}, changed=["threads"]),
     Policy(policy="majority"),
     Annotator(annotator="ann", shown="Ann", kind="person", active=False),
+    Act(by="me", act="take access", about="ann"),
     Role(role="keeper", holder="process 1", epoch=1),
     Question(id="a", round=1, rank=0, score=0.1 + 0.2, guess=None, question="own", kind="check", needed=3),
     Question(id="a", round=1, rank=1, score=float("-inf"), guess=Tags((3, 1), (2,))),
