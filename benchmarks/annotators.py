@@ -239,7 +239,7 @@ def campaign(
     running = [Server(project, names, lease) for _ in range(servers)]
     over, chance, started = threading.Event(), random.Random(0), time.monotonic()
     try:
-        tokens = _tokens(project, names)
+        tokens = _tokens(project, names, running[0])
         team = [
             Person(name, tokens[name], running[at % servers], at, lease, leaves)
             for at, name in enumerate(names)
@@ -272,9 +272,8 @@ def campaign(
             one.stop()
 
 
-def _tokens(project: Project, names: list[str]) -> dict[str, str]:
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
+def _tokens(project: Project, names: list[str], server: Server) -> dict[str, str]:
+    while server.process.poll() is None:
         with suppress(OSError, ValueError):
             found: dict[str, str] = json.loads((project.folder / "people.json").read_text())
             if set(names) <= found.keys():
