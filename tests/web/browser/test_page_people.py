@@ -67,7 +67,7 @@ def test_the_owner_gives_a_link_with_its_code_and_removes_a_person(served: Serve
     assert page.input_value("#link") == f"http://{served.host}/#{served.people.token('eve')}"
     assert page.locator("svg.qr path").get_attribute("d").startswith("M4 4h1v1h-1z")
     page.keyboard.press("Escape")
-    other = visit(served.of(BEN))
+    other = visit(served.of(BEN), ready="#stage .empty")  # the owner holds all the questions
     page.click("[data-person=ben] >> text=Remove")
     page.click("dialog >> text=Remove ben")
     page.wait_for_selector("[data-person=ben] >> text=no access", state="detached")  # nobody without answers
