@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from torch import nn
 
+from askwise.errors import InputError
 from askwise.loop.answers import tell
 from askwise.loop.plan import make
 from askwise.loop.setting import Setting
