@@ -25,8 +25,8 @@ from askwise.web.desk import MOST_LEASED, Desk, opaque
 from askwise.web.find import add_find
 from askwise.web.guard import App, Guard
 from askwise.web.live import Live
-from askwise.web.sweep import add_sweep
 from askwise.web.people import People
+from askwise.web.sweep import add_sweep
 from askwise.web.team import Following
 from askwise.web.team_routes import add_team_routes
 
