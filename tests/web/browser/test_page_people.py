@@ -71,7 +71,7 @@ def test_the_owner_gives_a_link_with_its_code_and_removes_a_person(served: Serve
     page.click("[data-person=ben] >> text=Remove")
     page.click("dialog >> text=Remove ben")
     page.wait_for_selector("[data-person=ben] >> text=no access", state="detached")  # nobody without answers
-    other.wait_for_selector("#saved[data-mode=offline]")
+    other.wait_for_selector("#saved[data-mode=offline]", timeout=120_000)
     assert served.people.token("ben") is None
     assert [(one.act, one.about) for one in served.desk.store.facts(Act)] == [
         ("give access", "eve"),
