@@ -11,10 +11,10 @@ from askwise.errors import InputError
 from askwise.files import write_whole
 from askwise.loop.plan import Plan, make
 from askwise.project import Project, is_project
+from askwise.project.classes import with_names
 from askwise.project.first_look import first_look
 from askwise.project.found import Found, look_at
 from askwise.project.leaks import refuse_leaks
-from askwise.project.mend import with_names
 from askwise.project.plan_file import choices, written
 from askwise.project.sources import Source, known_labels
 from askwise.runs.build import learner
