@@ -223,7 +223,7 @@ def test_a_class_that_goes_is_no_longer_offered(
     with page.expect_request("**/api/classes") as asked:
         page.click(f"text={button}")
     assert asked.value.post_data_json == {**sent, "name": "dog", "revision": 0}
-    page.wait_for_selector(".choice >> text=dog", state="detached")
+    page.wait_for_selector("#choices .choice >> text=dog", state="detached")
     press(page, "2", "3")
     shows(page, "item 1")
     settled(page)
