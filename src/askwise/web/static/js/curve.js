@@ -3,7 +3,7 @@
 import { draw } from "./dom.js";
 
 const [WIDTH, HEIGHT] = [300, 132];
-const [LEFT, RIGHT, TOP, BOTTOM] = [34, 8, 10, 22];
+const [LEFT, RIGHT, TOP, BOTTOM] = [46, 8, 10, 22];
 
 /** An SVG of the points {labels, accuracy}; null with fewer than two. */
 export function curve(points) {
