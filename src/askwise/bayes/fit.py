@@ -9,11 +9,12 @@ import torch
 from torch import nn
 
 from askwise.bayes.fitted import Fitted, as_network
-from askwise.bayes.learning import Job, State
+from askwise.bayes.learning import Job, State, training_threads
 from askwise.bayes.posteriors import Posterior, as_posterior
 from askwise.bayes.program.trace import outputs_of
 from askwise.bayes.reset import reset
 from askwise.bayes.thaw import thawed
+from askwise.engine.threads import threads
 from askwise.errors import InputError, choose
 from askwise.seeding import torch_alone
 from askwise.tasks import Task, named
@@ -72,7 +73,11 @@ def fit(
     held = None if validation is None else examples(validation).like(own)
     held = None if held is None else replace(held, labels=kind.inside(kind.labels(held.labels, shape))[1])
     job = Job(labelled, inner, how, seed, place, progress, state, start == "scratch", weights, held)
-    with thawed(own, job, first=not isinstance(start, Fitted)) as final:
+    with (
+        thawed(own, job, first=not isinstance(start, Fitted)) as final,
+        # what a posterior computes beside its training is small where the training is
+        threads(training_threads(own, final.example, how)),
+    ):
         learned = config.fit(own, final)
     own.to(memory_format=torch.contiguous_format)  # type: ignore[call-overload]
     item = tuple(labelled.first.shape[1:])

@@ -108,3 +108,23 @@ def test_axes_that_do_not_fit_and_powers_outside_are_refused():
         axes_of(aw.nets.on_axes(9, 3, axes=4)).place(torch.zeros(9), torch.eye(9, 5), torch.ones(5))
     with pytest.raises(InputError, match="power is a number from 0 to 1"):
         aw.modal(power=2.0)
+
+
+@pytest.mark.parametrize("posterior", ["modal", "laplace"])
+def test_a_small_fit_uses_one_thread_from_beginning_to_end(posterior, monkeypatch):
+    seen = set()
+    fit = type(aw.fit(linear(), blobs(12), posterior=posterior).posterior).fit
+
+    def watched(self, network, job):
+        seen.add(torch.get_num_threads())
+        return fit(self, network, job)
+
+    monkeypatch.setattr(f"askwise.bayes.posteriors.{posterior}.Config.fit", watched)
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        aw.fit(linear(), blobs(12), posterior=posterior)
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+    assert seen == {1}
