@@ -11,6 +11,7 @@ from PIL import Image
 import askwise as aw
 from askwise.errors import InputError
 from askwise.export.labels import read_folders, read_label_studio
+from askwise.oracle.labelling import labelling
 
 ENCODER = """
 import torch
@@ -163,7 +164,8 @@ def test_exported_labels_begin_another_project(askwise, pets, kind):
 def test_labels_go_to_label_studio_and_into_folders(askwise, pets):
     assert askwise("export", "pets", "--labels", "--output", "tasks.json")[0] == 0
     expected = {f"{name}/{each}.png": name for name in TONES for each in range(5)}
-    assert {one.id: one.told for one in read_label_studio(pets / "tasks.json")} == expected
+    kind = labelling({"name": "classification"}, tuple(TONES))
+    assert {one.id: one.told for one in read_label_studio(pets / "tasks.json", kind)} == expected
     first = json.loads((pets / "tasks.json").read_text())[0]
     assert first["data"]["image"] == str(pets / "photos" / "bird" / "0.png")
     assert askwise("export", "pets", "--labels", "--output", "tree")[0] == 0
@@ -173,7 +175,7 @@ def test_labels_go_to_label_studio_and_into_folders(askwise, pets):
 
 
 def test_what_to_export_must_be_said(askwise, pets):
-    assert askwise("export", "pets")[2] == "askwise: say what to export: --labels or --model\n"
+    assert askwise("export", "pets")[2] == "askwise: say what to export: --labels, --model or --onnx\n"
     assert "unknown format of labels 'xls'" in askwise("export", "pets", "--labels", "--format", "xls")[2]
     assert (
         "do not agree" in askwise("export", "pets", "--labels", "--format", "csv", "--output", "a.jsonl")[2]

@@ -44,7 +44,9 @@ def classes(
     words: Annotated[list[str] | None, typer.Argument(help="The names.", metavar="[NAMES]")] = None,
     json: AsJson = False,
 ) -> None:
-    """List the classes, or change them; labels follow, and only what has to be is asked again.
+    """List the classes, or change them; labels follow.
+
+    Only what has to be is asked again.
 
     add NEW; rename OLD NEW; merge OLD INTO (labels of OLD count for INTO); split OLD PART PART ... (its items
     are asked again, new parts are added); retire OLD (its items return to the pool); parent CLASS HEADING

@@ -21,7 +21,7 @@ def find(
     data: DataDir = None,
     json: AsJson = False,
 ) -> None:
-    """Find items that look like others, or that the model would give a class.
+    """Find items like others, or that the model gives a class.
 
     Items that are kept for testing are not among them.
     """

@@ -21,7 +21,7 @@ def report(
     ),
     data: DataDir = None,
 ) -> None:
-    """Write one self-contained HTML page about runs, finished or not."""
+    """Write one self-contained HTML page about runs."""
     from askwise.cli.stores import items, opened
     from askwise.report import write
     from askwise.report.assemble import assemble

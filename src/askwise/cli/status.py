@@ -14,7 +14,7 @@ def status(
     ],
     json: AsJson = False,
 ) -> None:
-    """Say how far runs are, how good their models, and what is next."""
+    """Say how far runs are, how good, and what is next."""
     from askwise.cli.standing import standing
     from askwise.cli.stores import opened
 

@@ -31,7 +31,7 @@ def certify(
     data: DataDir = None,
     json: AsJson = False,
 ) -> None:
-    """Label what is left at a promised error, if it can be promised.
+    """Label what is left at a promised error, or say why not.
 
     Run again with the same options it goes on with the same attempt. Every further attempt must be surer.
     """
@@ -82,7 +82,7 @@ def estimate(
     data: DataDir = None,
     json: AsJson = False,
 ) -> None:
-    """Estimate the share of a class in the pool, or the mean of a number, with an interval.
+    """Estimate the share of a class, or a mean, with an interval.
 
     It rests on the test answers, which are uniform draws, and is sharpened by the model's predictions.
     """

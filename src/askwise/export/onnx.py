@@ -50,6 +50,9 @@ def export_onnx(
     `mean_prediction`, `total`, `epistemic` and `aleatoric` come with them, as `aw.predict` has them. The
     number of items is free; the file and the time to write it grow with T. `like` are some items, where
     the model does not know the shape of one.
+
+    >>> aw.export_onnx(fitted, "model.onnx").name
+    'model.onnx'
     """
     model = as_fitted(fitted)
     _refuse_missing()
