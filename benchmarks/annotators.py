@@ -144,6 +144,8 @@ class Person:
                     over.wait(0.2)
         except Exception as error:
             self.trouble = repr(error)
+        finally:
+            self._hang_up()
 
     def _answer(
         self, one: dict[str, Any], chance: random.Random, since: float, until: float, over: Any
@@ -172,7 +174,7 @@ class Person:
             try:
                 status, found = self._call(path, body)
             except (OSError, http.client.HTTPException, ValueError):
-                self._line = None
+                self._hang_up()
                 over.wait(0.1)
                 continue
             if status == 200:
@@ -187,8 +189,13 @@ class Person:
         headers = {"authorization": f"Bearer {self.token}", "content-type": "application/json"}
         data = None if body is None else json.dumps(body)
         self._line.request("GET" if body is None else "POST", path, body=data, headers=headers)
-        reply = self._line.getresponse()
-        return reply.status, json.loads(reply.read())
+        with self._line.getresponse() as reply:
+            return reply.status, json.loads(reply.read())
+
+    def _hang_up(self) -> None:
+        if self._line is not None:
+            self._line.close()
+        self._line = None
 
 
 def double_leases(held: list[tuple[str, str, float, float]]) -> int:

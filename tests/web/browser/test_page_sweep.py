@@ -20,6 +20,7 @@ from askwise.store.facts import Sweep
 from askwise.web.app import make_app
 from askwise.web.desk import Desk, opaque
 from askwise.web.models import AnswerGiven
+from askwise.web.people import People
 
 
 def swept(page: Any) -> None:
@@ -129,7 +130,8 @@ def real(folder: Path) -> Iterator[Any]:
     live = Still(project.folder, encodes=False, bar=desk.bar)
     place = socket.create_server(("127.0.0.1", 0))
     host = f"127.0.0.1:{place.getsockname()[1]}"
-    app = make_app(desk, live, people={TOKEN: "ann"}, hosts=frozenset({host}), per_second=1e6)
+    people = People({"ann": TOKEN}, owner="ann")
+    app = make_app(desk, live, people=people, hosts=frozenset({host}), per_second=1e6)
     server: Any = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [place]}, daemon=True)
     thread.start()
