@@ -132,7 +132,9 @@ def real(folder: Path) -> Iterator[Any]:
     host = f"127.0.0.1:{place.getsockname()[1]}"
     people = People({"ann": TOKEN}, owner="ann")
     app = make_app(desk, live, people=people, hosts=frozenset({host}), per_second=1e6)
-    server: Any = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none"))
+    server: Any = uvicorn.Server(
+        uvicorn.Config(app, log_level="error", ws="none", timeout_graceful_shutdown=1)
+    )
     thread = threading.Thread(target=server.run, kwargs={"sockets": [place]}, daemon=True)
     thread.start()
     while not server.started:

@@ -18,7 +18,7 @@ export class Sweep {
   #class = null; // the class that was chosen; without one the largest offer
   #turn = 0;
   #since = 0;
-  #looked = 0;
+  #looked = -Infinity; // when a grid was asked for
   #title = make("h2", { class: "sweep-title" });
   #hint = make("p", { class: "quiet-words sweep-hint" });
   #offers = make("div", { class: "offers", role: "group", "aria-label": "Classes" });
@@ -112,6 +112,7 @@ export class Sweep {
     const { outbox } = this.#page;
     // What was confirmed must be stored before the next grid: it would hold the same items.
     if (outbox.records.some((record) => record.path)) {
+      this.#looked = -Infinity; // as soon as it is stored
       const away = outbox.state.mode === "offline";
       return this.#nothing(
         away ? "The server is away. Your grid is kept here and sent when it is back." : "Saving the grid …",
