@@ -87,6 +87,7 @@ def test_nothing_scrolls_sideways_on_a_phone(task: str, visit: Any) -> None:
             assert page.evaluate(FITS), tab.inner_text()
             small = [high for high in page.evaluate(HEIGHTS) if high < 44]
             assert small == [], tab.inner_text()
+            assert tab.bounding_box()["height"] < 50, "a word of two lines"
         assert page.locator(".choice:visible, .done:visible").count() > 0, "Ask has its answers"
         page.keyboard.press("?")
         assert page.evaluate(FITS), "keys"

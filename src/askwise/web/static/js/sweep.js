@@ -153,7 +153,7 @@ export class Sweep {
         ),
       ),
     );
-    const percent = (value) => `${Math.round(100 * value)} %`;
+    const percent = (value) => `${Math.round(100 * value)}\u00a0%`; // never on two lines
     fill(
       this.#misses,
       misses?.shown
