@@ -350,6 +350,7 @@ def test_long_text_is_searched_and_highlighted(visit: Any) -> None:
     with ContractServer(items=[{"name": "long", "text": text}]) as server:
         page = visit(server)
         page.fill("#item-tools input", "heron f")
+        page.wait_for_selector("mark")
         assert page.locator("mark").all_text_contents() == ["HERON f"]
         assert page.locator("#stage article").text_content() == text
         assert page.evaluate("() => document.getElementById('stage').scrollTop") > 0
