@@ -6,11 +6,11 @@ from importlib.util import find_spec
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # two test processes on two cores
 
 import pytest
+import shape_checks
 import torch
-from jaxtyping import install_import_hook
 
 if not os.environ.get("ASKWISE_UNCHECKED"):  # the long proofs run the code as it is shipped
-    install_import_hook("askwise", "beartype.beartype").__enter__()
+    shape_checks.install()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -23,6 +23,7 @@ def pytest_fixture_setup() -> None:
 def pytest_runtest_call() -> None:
     """So do those made in a test."""
     torch.manual_seed(0)
+    shape_checks.begin_test()
 
 
 @pytest.fixture(scope="session")

@@ -90,7 +90,7 @@ def test_a_prior_finds_the_mode_of_ridge_regression() -> None:
     x, tau, precision = torch.randn(30, 3, generator=rng), 2.0, 20.0
     y = x @ torch.tensor([[1.0], [0.5], [-1.0]])
     mode = torch.linalg.solve(tau * x.T @ x + precision * torch.eye(3), tau * x.T @ y)
-    how = Training(epochs=3000, lr=1e-2, schedule="cosine", prior_precision=precision)
+    how = Training(epochs=600, lr=5e-2, schedule="cosine", prior_precision=precision)
     network = nn.Sequential(nn.Linear(3, 1, bias=False))
     fitted = aw.fit(
         network,

@@ -45,6 +45,7 @@ def test_an_ordinary_training_ends_at_the_mean_field_optimum_of_linear_regressio
     assert (known.std > 1.1 * known.mean_field_std)[:3].all()
 
 
+@pytest.mark.slow
 def test_its_steps_suit_a_training_with_a_large_learning_rate() -> None:
     x = torch.linspace(-2, 2, 200)[:, None]
     y = (3 * x).sin() + 0.05 * torch.randn(200, 1, generator=torch.Generator().manual_seed(0))
@@ -96,6 +97,7 @@ def test_a_step_reaches_no_farther_than_asked() -> None:
         assert float(moved.detach()) == pytest.approx(reach * 0.01, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_it_is_as_accurate_as_point() -> None:
     x, y = data(90)
     found = {}

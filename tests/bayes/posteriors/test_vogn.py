@@ -65,6 +65,7 @@ def test_the_damping_is_not_in_the_deviations() -> None:
     torch.testing.assert_close(found[0], found[1], rtol=1e-4, atol=0)
 
 
+@pytest.mark.slow
 def test_it_is_as_accurate_as_point() -> None:
     x, y = data(90)
     found = {}
