@@ -1,6 +1,6 @@
 """Sweep: actions to label a whole pool, and whether the sentinels' interval covers the true rate of misses.
 
-    ASKWISE_DATA=... python benchmarks/sweep.py [actions misses] [--seeds 0-4] [--cache DIR] [--out results/sweep.md]
+    ASKWISE_DATA=... python benchmarks/sweep.py [actions misses rests] [--seeds 0-4] [--cache DIR] [--out results/sweep.md]
 
 actions: 600 photos of TrashNet (100 of each class, drawn by seed 0), EfficientNet-Lite2 features, a project as
 `askwise new` makes it but without test questions (their part of the pool is never swept). A simulated person who
@@ -10,9 +10,12 @@ click: an answer in Ask, a mark (point at the tile and press the key of its clas
 and Enter. The model is fitted again after every action of Ask and every grid.
 
 misses: synthetic rows in five classes. In each of 200 runs a simulated person confirms grids until 20 sentinels
-were shown or Sweep rests; they overlook each wrong tile, sentinel or not, with probability 0.1. Does the 95 %
-interval of the sentinels cover 0.1? Control: a person who recognises sentinels, overlooks none of them, and
-overlooks 0.1 of the other wrong tiles.
+were shown or Sweep rests; they overlook each wrong tile, sentinel or not, with a probability of 0.1, or 0.3. Does
+the 95 % interval of the sentinels cover it? Control: a person who recognises sentinels, overlooks none of them,
+and overlooks 0.1 of the other wrong tiles.
+
+rests: how soon Sweep rests, by the true rate of misses: exact probabilities of the rule, without grids. Control:
+a rule by the rate alone from ten sentinels on.
 """
 
 import argparse
@@ -20,7 +23,9 @@ import os
 import statistics
 import sys
 import tempfile
+import time
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +34,7 @@ from provenance import commit
 from trashnet import photos
 
 import askwise as aw
+from askwise.assess import misses as exact_misses
 from askwise.loop.sweeping import Sweepable
 from askwise.project.create import create
 from askwise.project.sources import source
@@ -37,9 +43,16 @@ from askwise.runs.material import material, read_plan
 from askwise.seeding import generator
 from askwise.web.desk import Desk
 from askwise.web.models import AnswerGiven
-from askwise.web.sweeping import SIZE, Sweeps, confirm
+from askwise.web.sweeping import REST, SIZE, Sweeps, confirm
 
-PER_CLASS, RUNS, SENTINELS, MISS = 100, 200, 20, 0.1
+PER_CLASS, RUNS, SENTINELS = 100, 200, 20
+PERSONS = (
+    ("misses one in ten", 0.1, False),
+    ("misses three in ten", 0.3, False),
+    ("control: recognises sentinels", 0.1, True),
+)
+cached_misses = cache(exact_misses)
+RATES, LONG = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5), 60
 WHO = "simulated"
 
 
@@ -96,6 +109,13 @@ class Person:
                     self.answer(desk)
                 live.step()
                 self.curve.append((sum(self.done.values()), len(desk.ledger.refresh().labels)))
+                print(
+                    *self.curve[-1],
+                    dict(self.done),
+                    f"{time.process_time():.0f} s",
+                    end="   \r",
+                    file=sys.stderr,
+                )
             wrong = sum(desk.ledger.refresh().labels[name] != label for name, label in self.truth.items())
             desk.close()
         assert wrong == 0, f"{wrong} labels are wrong"
@@ -162,8 +182,8 @@ def misses() -> list[str]:
     classes = rng.integers(5, size=1500)
     rows = (4 * rng.normal(size=(5, 8))[classes] + rng.normal(size=(1500, 8))).astype(np.float32)
     lines = [
-        "| person | runs | interval covers 0.1 | mean rate | mean width | rested |",
-        "|---|---|---|---|---|---|",
+        "| person | runs | true rate | interval covers it | mean rate | mean width | rested |",
+        "|---|---|---|---|---|---|---|",
     ]
     with tempfile.TemporaryDirectory() as place:
         made = project(Path(place), rows, [f"class {n}" for n in range(5)], 0)
@@ -173,25 +193,26 @@ def misses() -> list[str]:
             ours.ask()
         truth = dict(zip(known.pool.ids, classes.tolist(), strict=True))
         store = made.store.read_bytes()
-        for person, sees in (("misses one in ten", False), ("control: recognises sentinels", True)):
+        for person, rate, sees in PERSONS:
             found = []
             for run in range(RUNS):
                 for left in made.store.parent.glob(f"{made.store.name}-*"):
                     left.unlink()
                 made.store.write_bytes(store)
-                found.append(one_run(made, truth, run, sees=sees))
-            covered = statistics.mean(one.low <= MISS <= one.high for one, _ in found)
+                found.append(one_run(made, truth, run, rate, sees=sees))
+            covered = statistics.mean(one.low <= rate <= one.high for one, _ in found)
             lines.append(
-                f"| {person} | {RUNS} | {100 * covered:.1f} % | {statistics.mean(o.rate for o, _ in found):.3f} "
+                f"| {person} | {RUNS} | {rate} | {100 * covered:.1f} % "
+                f"| {statistics.mean(o.rate for o, _ in found):.3f} "
                 f"| {statistics.mean(o.high - o.low for o, _ in found):.3f} | {sum(r for _, r in found)} |"
             )
             print(lines[-1], flush=True)
     return lines
 
 
-def one_run(made, truth: dict[str, int], run: int, *, sees: bool):
+def one_run(made, truth: dict[str, int], run: int, rate: float, *, sees: bool):
     """The misses after one sitting, and whether Sweep rested."""
-    rng = generator(run, "misses", int(sees))
+    rng = generator(run, "misses", int(100 * rate), int(sees))
     desk = Desk(made)
     sweeps = Sweeps(desk)
     try:
@@ -212,13 +233,47 @@ def one_run(made, truth: dict[str, int], run: int, *, sees: bool):
             marks = {}
             for name in grid.tiles:
                 known = sees and name in blind
-                if truth[name] != number and (known or torch.rand((), generator=rng) >= MISS):
+                if truth[name] != number and (known or torch.rand((), generator=rng) >= rate):
                     marks[name] = truth[name]
             confirm(desk, WHO, sweep=grid.sweep, key=f"grid-{turn:05d}", number=number,
                     revision=grid.revision, tiles=grid.tiles, wrong=marks)  # fmt: skip
             turn += 1
     finally:
         desk.close()
+
+
+def rests() -> list[str]:
+    """The table of resting."""
+    lines = [
+        f"| true rate | rests within {SENTINELS} sentinels | within {LONG} | half have rested after "
+        f"| control: within {SENTINELS} | within {LONG} |",
+        "|---|---|---|---|---|---|",
+    ]
+    for rate in RATES:
+        ours = resting(rate, lambda missed, shown: cached_misses(missed, shown).above(REST))
+        control = resting(rate, lambda missed, shown: shown >= 10 and missed / shown > REST)
+        half = next((str(shown) for shown, share in ours.items() if share >= 0.5), "-")
+        at = " | ".join(f"{100 * one[n]:.1f} %" for one in (ours, control) for n in (SENTINELS, LONG))
+        first, second, rest = at.split(" | ", 2)
+        lines.append(f"| {rate} | {first} | {second} | {half} | {rest} |")
+    print("\n".join(lines), flush=True)
+    return lines
+
+
+def resting(rate: float, rule) -> dict[int, float]:
+    """The probability to have rested, by the number of sentinels shown: two in each grid, after ten one."""
+    going, shown, rested, found = {0: 1.0}, 0, 0.0, {}
+    while shown < LONG:
+        for _ in range(2 if shown < 10 else 1):
+            shown += 1
+            more = Counter()
+            for missed, chance in going.items():
+                more[missed] += chance * (1 - rate)
+                more[missed + 1] += chance * rate
+            going = dict(more)
+        rested += sum(going.pop(missed) for missed in list(going) if rule(missed, shown))
+        found[shown] = rested
+    return found
 
 
 def _blind(name: str, label: int):
@@ -230,7 +285,7 @@ def _blind(name: str, label: int):
 def main() -> None:
     """Print the tables, and write them down."""
     options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    options.add_argument("parts", nargs="*", default=["actions", "misses"])
+    options.add_argument("parts", nargs="*", default=["rests", "misses", "actions"])
     options.add_argument("--data", default=os.environ.get("ASKWISE_DATA", "."))
     options.add_argument("--seeds", default="0-4", help="first and last, for the actions")
     options.add_argument("--cache", type=Path, help="folder to keep photos and features in")
@@ -238,13 +293,15 @@ def main() -> None:
     given = options.parse_args()
     torch.set_num_threads(1)
     first, _, last = given.seeds.partition("-")
-    text = ["# Sweep: many items at once", "", f"Command: `python benchmarks/{' '.join(Path(sys.argv[0]).name for _ in [0])} "
-            f"{' '.join(given.parts)} --seeds {given.seeds}`. Commit: {commit()}.", "", *__doc__.splitlines()[4:]]  # fmt: skip
+    text = ["# Sweep: many items at once", "", f"Command: `python benchmarks/sweep.py {' '.join(given.parts)} "
+            f"--seeds {given.seeds}`. Commit: {commit()}.", "", *__doc__.splitlines()[4:]]  # fmt: skip
+    if "rests" in given.parts:
+        text += ["", "## When Sweep rests", "", *rests()]
+    if "misses" in given.parts:
+        text += ["", "## The sentinels' interval", "", *misses()]
     if "actions" in given.parts:
         seeds = list(range(int(first), int(last or first) + 1))
         text += ["", "## Actions to label 600 photos", "", *actions(Path(given.data), given.cache, seeds)]
-    if "misses" in given.parts:
-        text += ["", "## The sentinels' interval", "", *misses()]
     print("\n".join(text))
     if given.out:
         given.out.write_text("\n".join(text) + "\n", encoding="utf-8")

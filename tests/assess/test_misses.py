@@ -42,12 +42,13 @@ def test_the_interval_covers_every_rate_at_least_as_often_as_it_promises(rate):
     assert narrow < 0.95, "an interval half as wide must fail"
 
 
-def test_a_bound_is_passed_by_the_rate_from_ten_on_and_before_by_the_interval_alone():
-    assert not misses(1, 2).above(0.2)
-    assert misses(3, 3).above(0.2)
-    assert misses(2, 2).above(0.1)
-    assert misses(3, 10).above(0.2)
-    assert not misses(2, 10).above(0.2)
+def test_a_bound_is_passed_by_the_rate_once_the_interval_is_above_half_of_it():
+    assert [shown for shown in range(2, 40) if misses(2, shown).above(0.2)] == [2]
+    assert [shown for shown in range(3, 40) if misses(3, shown).above(0.2)] == [3, 4, 5, 6]
+    assert [shown for shown in range(6, 40) if misses(6, shown).above(0.2)] == list(range(6, 24))
+    assert not misses(1, 1).above(0.2)
+    assert misses(50, 240).above(0.2)  # with many items the rate alone decides
+    assert not misses(48, 240).above(0.2)
     assert not misses(0, 0).above(0.1)
 
 

@@ -374,6 +374,17 @@ def test_a_test_item_that_wants_two_answers_waits_for_both():
         assert [one.label for one in run._setting.testing().tested()] == [0]
 
 
+def test_a_last_word_settles_the_answers_to_a_test_question_and_is_not_learned_from():
+    with cloud(needed=2, policy="majority") as run:
+        test = next(fact.id for q in run.ask() for fact in run.store.facts(Question) if fact.kind == "test")
+        run.tell({test: "red"}, annotator="a")
+        run.tell({test: "blue"}, annotator="b")
+        assert not run._setting.testing().tested(), "a tie waits"
+        run.resolve({test: "blue"}, annotator="c")
+        assert [one.label for one in run._setting.testing().tested()] == [CLASSES.index("blue")]
+        assert test not in ledger(run).labels
+
+
 @pytest.mark.parametrize("task", task_runs.TASKS)
 def test_every_task_is_tested_and_what_has_no_promise_is_called_an_estimate(task):
     choices = {"testing": 0.5, "region": 0.5, "test": None, "budget": 30, "batch": 10}

@@ -1,4 +1,4 @@
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from askwise.store.contract import Places
@@ -8,7 +8,7 @@ from askwise.store.memory import MemoryStore
 
 IDS = [f"item-{number}" for number in range(6)]
 KINDS = ["ask", "check", "label", "other", "skip", "retract", "bad", "good", "resolve", "majority", "latest"]
-KINDS += ["merge", "split", "retire"]
+KINDS += ["merge", "split", "retire", "unresolve"]
 EVENTS = st.lists(
     st.tuples(st.sampled_from(IDS), st.sampled_from(KINDS), st.sampled_from(["ann", "ben"])), max_size=40
 )
@@ -32,6 +32,8 @@ def fact(name: str, event: str, who: str, number: int):
             return ClassEdit(edit="retire", number=2)
         case "resolve":
             return Resolution(id=name, verdict="label", label=2)
+        case "unresolve":
+            return Resolution(id=name, verdict="retract")
     return Answer(id=name, key=str(number), verdict="label", label=int(event == "other"), annotator=who)
 
 
@@ -39,6 +41,7 @@ def places(ledger: Ledger, name: str) -> int:
     return sum(name in place for place in (ledger.open, ledger.labels, ledger.skipped, ledger.quarantined))
 
 
+@settings(deadline=None)
 @given(EVENTS, st.data())
 def test_every_item_is_in_exactly_one_place_after_any_facts_read_at_any_moments(events, data):
     store = MemoryStore()
@@ -119,6 +122,32 @@ def test_a_majority_waits_for_as_many_answers_as_the_question_wants_and_for_the_
     assert seen == [None, None, 1, 0]
     store.append([Resolution(id="a", verdict="label", label=2)])
     assert ledger.refresh().labels == {"a": 2}
+    store.append([Resolution(id="a", verdict="retract")])
+    assert ledger.refresh().labels == {"a": 0}  # a last word that is taken back leaves the answers
+
+
+def test_a_last_word_on_test_answers_is_no_label_and_one_on_others_is():
+    store = MemoryStore()
+    store.append([Question(id="a", round=0, rank=0, kind="test", question="t")])
+    store.append([Answer(id="a", key="1", verdict="label", label=0, question="t")])
+    ledger = Ledger(store)
+    [said] = ledger.history("a")
+    store.append([Resolution(id="a", verdict="label", label=1, answers=(said.seq,))])
+    assert (ledger.refresh().known("a"), store.places()) == (False, Places(0, 0, 0, 0))
+    store.append([Resolution(id="a", verdict="label", label=1)])
+    assert ledger.refresh().labels == {"a": 1}  # the control
+
+
+def test_items_of_a_class_that_was_split_or_retired_are_gone_until_they_have_another_label():
+    store = MemoryStore()
+    names = enumerate(["zero", "one", "two", "three", "four"])
+    store.append([ClassEdit(edit="add", number=number, name=name) for number, name in names])
+    store.append([Answer(id=name, key="1", verdict="label", label=label) for label, name in enumerate("abc")])
+    store.append([ClassEdit(edit="split", number=0, into=(3, 4)), ClassEdit(edit="retire", number=1)])
+    ledger = Ledger(store)
+    assert (ledger.gone, ledger.split) == ({"a": (3, 4), "b": ()}, {"a": (3, 4)})
+    store.append([Answer(id="a", key="2", verdict="label", label=4)])
+    assert ledger.refresh().gone == {"b": ()}
 
 
 def test_answers_to_test_and_check_questions_are_no_labels():

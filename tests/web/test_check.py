@@ -5,7 +5,7 @@ from small_page import Page, rows_project
 
 from askwise.errors import BusyError, InputError
 from askwise.store import open_store
-from askwise.store.facts import Answer, ClassEdit
+from askwise.store.facts import Act, Answer, ClassEdit
 from askwise.web.desk import opaque
 
 BEN = {"authorization": "Bearer token-of-ben-is-long"}
@@ -79,8 +79,59 @@ def test_people_who_differ_are_shown_side_by_side_until_somebody_decides(two):
         ("ann", True, "dark"),
         ("ben", False, "light"),
     ]
+    assert not found["resolves"], "the latest answer holds"
     say(two, one["item"], "label", "light", key="ann-decides")
     assert names(looked(two, "disagreements")) == []
+    assert two.get("/api/agreement").json()["waiting"] == 0, "the list of the view People is the same"
+
+
+@pytest.fixture
+def majority(tmp_path):
+    """Ann owns the page and says a, ben says b; most answers decide."""
+    project = rows_project(tmp_path / "p", 'classes = ["a", "b"]\npolicy = "majority"')
+    page = Page(project, people={"a-token-that-only-ann-has": "ann", "token-of-ben-is-long": "ben"})
+    with page.client:
+        page.one = page.questions()[0]
+        page.answer(page.one, "a", key="ann-says-a")
+        say(page, page.one["item"], "label", "b", key="ben-says-b", view="ask", headers=BEN)
+        yield page
+
+
+def settle(page, verdict, value=None, *, key="last-word"):
+    body = {"key": key, "item": page.one["item"], "verdict": verdict, "value": value}
+    reply = page.post("/api/resolutions", body)
+    assert reply.status_code == 200, reply.text
+
+
+def test_where_most_answers_decide_the_owner_settles_a_disagreement_by_a_last_word(majority):
+    page, name = majority, majority.desk.find(majority.one["item"])
+    found = looked(page, "disagreements")
+    assert (names(found), found["resolves"]) == ([page.one["item"]], True)
+    assert found["items"][0]["holds"] is None, "a tie"
+    assert not looked(page, "skipped", headers=BEN)["resolves"], "ben's word is an answer like any other"
+    say(page, page.one["item"], "label", "a", key="an-answer-more")
+    assert names(looked(page, "disagreements")) == [page.one["item"]], "the control: a vote settles nothing"
+    settle(page, "label", "b")
+    assert names(looked(page, "disagreements")) == []
+    assert page.get("/api/agreement").json()["waiting"] == 0
+    assert page.desk.ledger.refresh().labels == {name: 1}
+    settle(page, "retract", key="taken-back")
+    assert names(looked(page, "disagreements")) == [page.one["item"]]
+    assert page.desk.ledger.refresh().labels == {}
+    acts = [one.act for one in page.desk.store.facts(Act)]
+    assert acts == ["resolve", "take back the last word"]
+
+
+def test_where_most_answers_decide_a_suspect_with_a_last_word_does_not_come_back(majority):
+    page = majority
+    say(page, page.one["item"], "label", "b", key="now-both-say-b", view="history")
+    name = page.desk.find(page.one["item"])
+    told(page, [Answer(id=f"{n}", key="k", verdict="label", label=0, annotator="ann") for n in range(12)])
+    page.live.request = lambda *_, **__: [{"id": name, "likelier": "a", "p": 0.1, "other": 0.9}]
+    found = looked(page, "suspects")
+    assert found["items"][0]["holds"] == {"verdict": "label", "value": "b"}
+    settle(page, "label", "b")
+    assert names(looked(page, "suspects")) == []
 
 
 def test_who_does_not_own_the_page_sees_only_what_they_have_said_themselves(project):

@@ -156,7 +156,7 @@ def test_people_do_not_see_what_others_have_said(page):
         ("/api/people", None),
         ("/api/agreement", None),
         ("/api/people", {"name": "eve"}),
-        ("/api/resolutions", {"item": "0" * 24, "verdict": "unclear"}),
+        ("/api/resolutions", {"key": "no-such-item", "item": "0" * 24, "verdict": "unclear"}),
     ],
 )
 def test_what_concerns_the_others_is_for_the_owner_alone(page, path, body):
@@ -227,9 +227,13 @@ def test_the_last_word_holds_and_the_queue_is_empty_after_it(page):
         ("ann", "dark"),
         ("ben", "light"),
     ]
-    given = {"item": one["item"], "verdict": "label", "value": "dark", "note": "seen at noon"}
-    assert post(page, ANN, "/api/resolutions", given).json()["waiting"] == 0
-    [word] = facts(page, Resolution)
+    given = {
+        "key": "noon-key", "item": one["item"], "verdict": "label", "value": "dark", "note": "seen at noon",
+    }  # fmt: skip
+    replies = [post(page, ANN, "/api/resolutions", given).json() for _ in range(2)]
+    assert get(page, ANN, "/api/agreement").json()["waiting"] == 0
+    [word] = facts(page, Resolution)  # sent twice, stored once
+    assert replies == [{"key": "noon-key", "revision": word.revision}] * 2
     assert (word.annotator, len(word.answers), word.note) == ("ann", 2, "seen at noon")
     assert list(page.desk.ledger.refresh().labels.values()) == [0]
     assert post(page, ANN, "/api/resolutions", {**given, "value": "grey"}).status_code == 400

@@ -3,7 +3,7 @@
 import pytest
 from small_page import Page, truth
 
-from askwise.store.facts import Answer, Sweep
+from askwise.store.facts import Answer, Resolution, Sweep
 from askwise.web.desk import opaque
 from askwise.web.sweeping import past, to_check
 
@@ -204,8 +204,8 @@ def swept(page, misses):
 
 def test_above_a_tenth_the_grid_halves_and_above_a_fifth_it_rests_until_the_last_two_are_checked(ready):
     dark = named(ready, "dark")
-    swept(ready, [True, True] + [False] * 9)  # 2 of 11
-    told(ready, 0, dark[11:])
+    swept(ready, [False] * 7 + [True] * 3)  # 3 of 10, at least 7 %
+    told(ready, 0, dark[10:])
     found = grid(ready, n=12)
     assert (found["state"], len(found["grid"]["tiles"])) == ("halved", 6)
     assert to_check(ready.desk) == []
@@ -213,14 +213,14 @@ def test_above_a_tenth_the_grid_halves_and_above_a_fifth_it_rests_until_the_last
 
 def test_sweep_rests_and_its_last_two_grids_go_to_check(ready):
     dark = named(ready, "dark")
-    swept(ready, [False] * 9 + [True] * 3)  # 3 of 12
-    told(ready, 0, dark[12:])
+    swept(ready, [False] * 6 + [True] * 4)  # 4 of 10, at least 12 %
+    told(ready, 0, dark[10:])
     found = grid(ready)
     assert (found["state"], found["grid"], found["offers"]) == ("resting", None, [])
-    assert "3 of 12" in found["reason"]
-    assert to_check(ready.desk) == dark[10:12]
+    assert "4 of 10" in found["reason"]
+    assert to_check(ready.desk) == dark[8:10]
     assert found["to_check"] == 2
-    for place, name in enumerate(dark[10:12]):
+    for place, name in enumerate(dark[8:10]):
         assert grid(ready)["grid"] is None
         label(ready, [name], ["dark", "light"][place])
     assert to_check(ready.desk) == []
@@ -230,9 +230,40 @@ def test_sweep_rests_and_its_last_two_grids_go_to_check(ready):
     assert again["misses"]["shown"] == 0, "a new run begins"
 
 
-def test_one_miss_of_two_is_no_reason_to_rest(ready):
-    swept(ready, [True, False])
+def test_what_is_settled_by_a_last_word_was_looked_at(ready):
+    swept(ready, [False] * 6 + [True] * 4)
+    first, second = to_check(ready.desk)
+    ready.desk.store.append([Resolution(id=first, verdict="label", label=1, annotator="ann")])
+    ready.desk.ledger.refresh()
+    assert to_check(ready.desk) == [second]
+
+
+@pytest.mark.parametrize("misses", [[True, False], [True] + [False] * 3 + [True, False]])
+def test_one_miss_of_two_or_two_of_six_are_no_reason_to_rest(ready, misses):
+    swept(ready, misses)
     assert past(ready.desk, "ann").size(24) == 24
+
+
+def test_no_more_is_swept_than_the_budget_has_room_for(project):
+    text = project.plan.read_text()
+    project.plan.write_text(text.replace("budget = 60", "budget = 15"))
+    page = Page(project)
+    with page.client:
+        light, dark = named(page, "light"), named(page, "dark")
+        label(page, light[:4], "light")
+        told(page, 0, dark)
+        assert page.get("/api/sweep").json()["offers"][0]["count"] == 11
+        held = page.questions(2)
+        one = grid(page)["grid"]
+        assert len(one["tiles"]) == 15 - 4 - len(held) + 2  # two sentinels
+        confirm(page, one, [(item, "light") for item in sentinels(page, one)])
+        assert len(labels(page)) == 15 - len(held)
+        told(page, 0, dark)
+        found = grid(page)
+        assert (found["offers"], found["grid"]) == ([], None)
+        assert "The budget of 15 labels has room for 0 more." in found["reason"]
+        own = grid(page, **{"class": "dark", "items": opaque(dark[-1])})
+        assert (own["grid"], own["reason"]) == (None, found["reason"])
 
 
 def test_a_choice_of_ones_own_becomes_a_grid_with_sentinels(ready):

@@ -5,9 +5,6 @@ from dataclasses import dataclass
 from askwise.assess.checks import between
 from askwise.errors import InputError
 
-LEAST = 10
-"""Known items from which on a rate alone is believed; before that only an interval that lies above."""
-
 
 @dataclass(frozen=True)
 class Misses:
@@ -20,8 +17,12 @@ class Misses:
     high: float
 
     def above(self, bound: float) -> bool:
-        """Whether the rate is above a bound, and not by a chance of very few items."""
-        return self.low > bound or (self.shown >= LEAST and self.rate > bound)
+        """Whether the rate is above a bound, and the interval leaves no doubt that it is above half of it.
+
+        A rate alone passes a bound by chance when few items were shown, and the more often the longer one
+        looks; an interval that lies above the bound takes too long to get there.
+        """
+        return self.rate > bound and self.low > bound / 2
 
 
 def misses(missed: int, shown: int, *, confidence: float = 0.95) -> Misses:

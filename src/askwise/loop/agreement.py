@@ -3,7 +3,7 @@
 An answer is blind if its annotator saw neither a guess of the model nor what somebody else had said.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -14,7 +14,7 @@ from askwise.assess import cohen, fleiss, krippendorff
 from askwise.errors import InputError
 from askwise.store.facts import Answer, Resolution
 from askwise.store.labels import Label, Tags
-from askwise.store.standing import Rules
+from askwise.store.standing import Rules, votes
 
 BLIND = ("", "ask")
 """The views that show an item alone."""
@@ -117,19 +117,23 @@ def _said(measure: Callable[..., float], *given: Any, **options: int) -> float |
         return None  # all answers are of one class
 
 
-def disagreements(answers: Iterable[Answer], words: Sequence[Resolution], how: Rules) -> list[Disagreement]:
-    """The items whose annotators said different things at last, and that nobody has resolved since."""
-    last: dict[str, dict[str, Answer]] = {}
+def disagreements(answers: Iterable[Answer], words: Iterable[Resolution], how: Rules) -> list[Disagreement]:
+    """The items whose annotators said different things at last, and that nobody has settled since.
+
+    A resolution settles. Where the latest answer holds, so does one that was given in Check: whoever looks
+    again there has the last word.
+    """
+    by_item: dict[str, list[Answer]] = {}
     for one in answers:
-        if one.verdict == "retract":
-            last.get(one.id, {}).pop(one.annotator, None)
-        elif one.verdict in ("label", "cannot_tell"):
-            last.setdefault(one.id, {})[one.annotator] = one
-    resolved = {word.id: word.seq for word in words}
+        by_item.setdefault(one.id, []).append(one)
+    settled = {word.id: 0 if word.verdict == "retract" else word.seq for word in words}
     found = []
-    for name, said in last.items():
-        told = {(one.verdict, how.counts_for(one.label)) for one in said.values()}
-        newest = max((one.seq for one in said.values()), default=0)
-        if len(told) > 1 and newest > resolved.get(name, 0):
-            found.append(Disagreement(name, list(said.values())))
+    for name, all_said in by_item.items():
+        said = list(votes(all_said, how)[0].values())
+        newest = max(said, key=lambda one: one.seq, default=None)
+        if newest is None or newest.seq < settled.get(name, 0):
+            continue
+        checked = how.policy == "latest" and newest.view == "check"
+        if not checked and len({(one.verdict, one.label) for one in said}) > 1:
+            found.append(Disagreement(name, said))
     return found

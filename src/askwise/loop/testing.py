@@ -8,7 +8,7 @@ from askwise.errors import InputError
 from askwise.loop.plan import Plan, make
 from askwise.seeding import derive, hashes
 from askwise.store.contract import Store
-from askwise.store.facts import Answer, Fact, Group, Planned, Question
+from askwise.store.facts import Answer, Fact, Group, Planned, Question, Resolution
 from askwise.store.labels import Label
 from askwise.store.ledger import Ledger
 from askwise.store.standing import Standing, standing
@@ -40,6 +40,8 @@ class Testing:
     """The last test question about each item, in the order in which the items were first asked."""
     answers: dict[str, list[Answer]] = field(default_factory=dict)
     """What was said in answer to test questions, by item."""
+    words: dict[str, Resolution] = field(default_factory=dict)
+    """The last word on each item, where somebody has settled its answers."""
     learned: set[str] = field(default_factory=set)
     """Items that answered a question to learn from."""
     begun: bool = False
@@ -67,7 +69,7 @@ class Testing:
         self.ready = ready
         if not self.on:
             return self
-        for fact in self.store.facts(Question, Answer, Group, since=self._revision):
+        for fact in self.store.facts(Question, Answer, Resolution, Group, since=self._revision):
             self._revision = max(self._revision, fact.revision)
             self._take(fact)
         learned = {self._group(name) for name in self.ledger.labels} if self.groups else set[str]()
@@ -128,6 +130,15 @@ class Testing:
         done = [name for name in self.asked if name in self and not self._waits(name)]
         return [Tested(name, self._standing(name).label) for name in done]
 
+    def history(self, name: str) -> list[Fact]:
+        """What is known of a test item, as if it had been asked to learn from it."""
+        blind: list[Fact] = [
+            replace(one, verdict="cannot_tell", label=None) if one.assisted else one
+            for one in self.answers.get(name, [])
+        ]
+        word = [self.words[name]] if name in self.words else []
+        return [replace(self.asked[name], kind="learn"), *blind, *word]
+
     def group_of(self, identity: str) -> str:
         """The group of an item; an item without one is its own."""
         return self._group(identity)
@@ -143,6 +154,8 @@ class Testing:
                 self.answers.setdefault(fact.id, []).append(fact)
             case Answer() if fact.question and fact.view not in ("check", "sweep"):
                 self.learned.add(fact.id)
+            case Resolution() if fact.id in self.answers:
+                self.words[fact.id] = fact
             case Group():
                 self.groups[fact.id] = fact.group
                 self._looked = -1
@@ -154,12 +167,8 @@ class Testing:
         )
 
     def _standing(self, name: str) -> Standing:
-        """Where a test item stands by the rules for all others, as if it had been asked to learn from it."""
-        blind = [
-            replace(one, verdict="cannot_tell", label=None) if one.assisted else one
-            for one in self.answers.get(name, [])
-        ]
-        return standing([replace(self.asked[name], kind="learn"), *blind], self.ledger.rules)
+        """Where a test item stands by the rules for all others."""
+        return standing(self.history(name), self.ledger.rules)
 
     def _small(self, ids: list[str]) -> Iterator[str]:
         """The items whose hash is small enough; of a group all or none, and none where one was labelled."""

@@ -44,6 +44,11 @@ def edit_classes(
     """
     plan = read_plan(project.plan)
     choose("edit of classes", edit, CLASS_EDITS)
+    if edit == "split" and plan.kind == "multilabel":
+        raise InputError(
+            f"the tag {name!r} cannot be split: its items keep their other tags; add its parts as tags, "
+            "tag its items anew (History lists them), then retire it"
+        )
     if edit not in SERVED[plan.kind]:
         can = ", ".join(SERVED[plan.kind]) or "nothing of the kind"
         raise InputError(f"{plan.kind} has no {edit}; what can be changed: {can}")

@@ -4,15 +4,15 @@ import threading
 
 from askwise.errors import CorruptError
 from askwise.store.contract import Places, Store
-from askwise.store.facts import ABOUT, RULES, About, Answer, Fact, Question
+from askwise.store.facts import ABOUT, RULES, About, Answer, Fact, Question, Resolution
 from askwise.store.labels import Label
 from askwise.store.standing import (
     UNLABELLED,
     Rules,
     Standing,
+    gone_into,
     moves_labels,
     rules,
-    split_into,
     standing,
     to_learn_from,
 )
@@ -50,7 +50,7 @@ class Ledger:
         self._skipped: dict[str, str] = {}
         self._quarantined: dict[str, str] = {}
         self._standing: dict[str, Standing] = {}
-        self._split: dict[str, tuple[int, ...]] = {}
+        self._gone: dict[str, tuple[int, ...]] = {}
         self._history: dict[str, list[About]] = {}
         self._touched: list[tuple[int, str]] = []  # in the order of their revisions
         self._ruling: list[Fact] = []  # the few facts that may change the labels of all items
@@ -118,9 +118,14 @@ class Ledger:
         return self._whole()._quarantined
 
     @property
+    def gone(self) -> dict[str, tuple[int, ...]]:
+        """The items whose class is no longer in use and that have no label since, and what it has become."""
+        return self._whole()._gone
+
+    @property
     def split(self) -> dict[str, tuple[int, ...]]:
-        """The items whose class was split and that have no label since, and the classes it has become."""
-        return self._whole()._split
+        """Those of them whose class was split."""
+        return {name: among for name, among in self.gone.items() if among}
 
     def places(self) -> Places:
         """Where the items stand, as far as this has been refreshed."""
@@ -169,6 +174,12 @@ class Ledger:
         """What was said about one item that can be learned from, oldest first: not what tests or checks."""
         with self._lock:
             return to_learn_from(self._whole()._history.get(identity, []))
+
+    def resolved(self, identity: str) -> Resolution | None:
+        """The last word on an item, whatever it was asked for; none if it was taken back."""
+        with self._lock:
+            words = [one for one in self._whole()._history.get(identity, []) if isinstance(one, Resolution)]
+        return words[-1] if words and words[-1].verdict != "retract" else None
 
     def labels_at(self, revision: int) -> dict[str, Label]:
         """The labels as they stood at a revision, in the order of their ids."""
@@ -220,10 +231,11 @@ class Ledger:
         now = standing(self._history[identity], self._rules)
         before = self._standing.get(identity, UNLABELLED)
         self._unsure.add(identity)
-        if among := split_into(self._history[identity], self._rules):
-            self._split[identity] = among
+        among = gone_into(self._history[identity], self._rules)
+        if among is None:
+            self._gone.pop(identity, None)
         else:
-            self._split.pop(identity, None)
+            self._gone[identity] = among
         if now is UNLABELLED:
             self._standing.pop(identity, None)
         else:

@@ -85,9 +85,7 @@ def standing(history: Sequence[Fact], how: Rules) -> Standing:
     quarantine = _last(history, Quarantine)
     if isinstance(quarantine, Quarantine) and quarantine.reason:
         return Standing("quarantined", detail=quarantine.reason)
-    said = to_learn_from(history)
-    word = _last(history, Resolution)
-    found = _effective(said, word if isinstance(word, Resolution) else None, how, history)
+    found = _effective(to_learn_from(history), last_word(history), how, history)
     label = None if found is None else how.counts_for(found.label)
     asked = _last([fact for fact in history if isinstance(fact, Question) and fact.kind == "learn"], Question)
     if found is None or found.verdict == "retract" or (found.verdict == "label" and label is None):
@@ -98,16 +96,18 @@ def standing(history: Sequence[Fact], how: Rules) -> Standing:
     return Standing("skipped", detail=found.verdict)
 
 
-def split_into(history: Sequence[Fact], how: Rules) -> tuple[int, ...]:
-    """The classes to ask an item about, whose last label was of a class that was split; else none."""
-    if not any(len(successors) > 1 for successors in how.into.values()):
-        return ()
-    if standing(history, how).place not in ("unlabelled", "open"):
-        return ()
-    word = _last(history, Resolution)
-    found = _effective(to_learn_from(history), word if isinstance(word, Resolution) else None, how, history)
+def gone_into(history: Sequence[Fact], how: Rules) -> tuple[int, ...] | None:
+    """What became of the class that an item's label names, if that is no longer in use; otherwise None.
+
+    A class that was split has become several, a retired one none.
+    """
+    if not how.into:
+        return None
+    found = _effective(to_learn_from(history), last_word(history), how, history)
     if found is None or found.verdict != "label" or not isinstance(found.label, int):
-        return ()
+        return None
+    if how.counts_for(found.label) is not None or standing(history, how).place == "quarantined":
+        return None
     return tuple({one: None for number in how.became(found.label) for one in how.became(number)})
 
 
@@ -115,8 +115,8 @@ def tied(history: Sequence[Fact], how: Rules) -> bool:
     """Whether an item has all the answers that were wanted, and still needs one more to have a label."""
     if how.policy != "majority" or standing(history, how).place != "open":
         return False
-    votes, _ = _votes(to_learn_from(history), how)
-    return len(votes) >= _needed(history)
+    said, _ = votes(to_learn_from(history), how)
+    return len(said) >= _needed(history)
 
 
 def tally(places: Iterable[str]) -> Places:
@@ -128,6 +128,31 @@ def tally(places: Iterable[str]) -> Places:
 def to_learn_from(history: Sequence[Fact]) -> list[Answer]:
     """What was said in answer to questions that are asked to learn from, or to none."""
     return [fact for fact in history if isinstance(fact, Answer) and not _apart(fact, history)]
+
+
+def last_word(history: Sequence[Fact]) -> Resolution | None:
+    """The resolution that holds, unless it was taken back, or is about answers that are not learned from."""
+    word = _last(history, Resolution)
+    if not isinstance(word, Resolution) or word.verdict == "retract":
+        return None
+    about = [fact for fact in history if isinstance(fact, Answer) and fact.seq in word.answers]
+    return None if about and all(_apart(one, history) for one in about) else word
+
+
+def votes(said: Iterable[Answer], how: Rules) -> tuple[dict[str, Answer], list[Answer]]:
+    """The last word of each annotator, its label as it counts by now; and those that no longer count."""
+    last = {answer.annotator: answer for answer in said if answer.verdict != "skip"}
+    found: dict[str, Answer] = {}
+    void: list[Answer] = []
+    for name, answer in last.items():
+        if answer.verdict == "retract":
+            continue
+        label = how.counts_for(answer.label)
+        if answer.verdict == "label" and label is None:
+            void.append(answer)
+        else:
+            found[name] = replace(answer, label=label)
+    return found, void
 
 
 def _apart(answer: Answer, history: Sequence[Fact]) -> bool:
@@ -147,32 +172,16 @@ def _effective(
         return word if last is None or (word is not None and word.seq > last.seq) else last
     if word is not None or how.policy == "resolver":
         return word
-    votes, void = _votes(said, how)
-    if len(votes) < _needed(history):
+    given, void = votes(said, how)
+    if len(given) < _needed(history):
         if void:
             return max(void, key=lambda answer: answer.seq)  # of a class that is no longer in use
-        return said[-1] if said and not votes else None
-    counts = Counter((answer.verdict, answer.label) for answer in votes.values()).most_common(2)
+        return said[-1] if said and not given else None
+    counts = Counter((answer.verdict, answer.label) for answer in given.values()).most_common(2)
     if len(counts) > 1 and counts[0][1] == counts[1][1]:
         return None  # a tie waits for one more answer, or for a resolution
-    chosen = next(answer for answer in votes.values() if (answer.verdict, answer.label) == counts[0][0])
+    chosen = next(answer for answer in given.values() if (answer.verdict, answer.label) == counts[0][0])
     return next(answer for answer in said if answer.seq == chosen.seq)
-
-
-def _votes(said: Sequence[Answer], how: Rules) -> tuple[dict[str, Answer], list[Answer]]:
-    """The last word of each annotator, its label as it counts by now; and those that no longer count."""
-    last = {answer.annotator: answer for answer in said if answer.verdict != "skip"}
-    votes: dict[str, Answer] = {}
-    void: list[Answer] = []
-    for name, answer in last.items():
-        if answer.verdict == "retract":
-            continue
-        label = how.counts_for(answer.label)
-        if answer.verdict == "label" and label is None:
-            void.append(answer)
-        else:
-            votes[name] = replace(answer, label=label)
-    return votes, void
 
 
 def _needed(history: Sequence[Fact]) -> int:

@@ -26,6 +26,13 @@ class Said(BaseModel):
     assisted: bool
 
 
+class Holds(BaseModel):
+    """What holds now."""
+
+    verdict: Verdict
+    value: str | float | list[str] | None
+
+
 class Doubt(BaseModel):
     """What models that have not seen a label find likelier than it."""
 
@@ -40,14 +47,19 @@ class ToCheck(BaseModel):
     item: Opaque
     name: str
     said: list[Said]
+    holds: Holds | None = None
     doubt: Doubt | None = None
 
 
 class Check(BaseModel):
-    """Items of one kind, and how many there are of each; none where nobody has looked yet."""
+    """Items of one kind, and how many there are of each; none where nobody has looked yet.
+
+    Where it `resolves`, one more answer would not decide: what is said goes to /api/resolutions instead.
+    """
 
     kind: CheckKind
     items: list[ToCheck]
+    resolves: bool = False
     counts: dict[CheckKind, int | None]
 
 
@@ -62,21 +74,35 @@ def add_check(app: FastAPI, desk: Desk, live: Live, *, sees_all: Callable[[str],
         """Items to look at again; what somebody kept in this view does not come back."""
         viewer: str = request.state.annotator
         who = None if sees_all(viewer) else viewer
-        classes = desk.classes
-        items = []
+        classes, items = desk.classes, []
+        resolves = who is None and desk.ledger.refresh().rules.policy != "latest"
         for name in queues.of(kind, who=who)[:n]:
             said = [one for one in queues.said(name) if who is None or one.annotator == who]
             told = [_said(desk, one, viewer, classes) for one in said]
-            items.append(_shown(desk, queues, name, told))
-        return Check(kind=kind, items=items, counts=queues.counts(who=who))  # type: ignore[arg-type]
+            holds = _holds(desk, queues, name, classes) if resolves else _last(told)
+            items.append(_shown(desk, queues, name, told, holds))
+        counts = queues.counts(who=who)
+        return Check(kind=kind, items=items, resolves=resolves, counts=counts)  # type: ignore[arg-type]
 
 
-def _shown(desk: Desk, queues: Queues, identity: str, said: list[Said]) -> ToCheck:
+def _last(said: list[Said]) -> Holds | None:
+    return Holds(verdict=said[-1].verdict, value=said[-1].value) if said else None
+
+
+def _holds(desk: Desk, queues: Queues, identity: str, classes: Edited) -> Holds | None:
+    found = queues.holds(identity)
+    if found is None:
+        return None
+    return Holds(verdict=VERDICTS[found[0]], value=desk.shown_label(found[1], classes))
+
+
+def _shown(desk: Desk, queues: Queues, identity: str, said: list[Said], holds: Holds | None) -> ToCheck:
     suspected = queues.suspected(identity)
     return ToCheck(
         item=opaque(identity),
         name=desk.name(identity),
         said=said,
+        holds=holds,
         doubt=None
         if suspected is None
         else Doubt(name=suspected["likelier"], p=suspected["other"], given_p=suspected["p"]),

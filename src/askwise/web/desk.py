@@ -122,6 +122,10 @@ class Desk:
             unlabelled=items - known - len(tested),
         )
 
+    def room(self) -> int:
+        """How many labels the budget still has room for, besides the answers to what people hold."""
+        return self.plan.budget - self.counts().labelled - len(self.store.leases())
+
     def questions(
         self, annotator: str, count: int, keep: Collection[str] | None
     ) -> list[models.QuestionShown]:

@@ -9,6 +9,8 @@ Model = Literal["encoding", "cold", "learning", "steady"]
 TaskName = Literal["classification", "multilabel", "regression"]
 Verdict = Literal["label", "skip", "unclear", "retract"]
 Short = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+Key = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{8,64}$")]
+"""The name of an act, so that it is stored once however often it is sent."""
 Opaque = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{24}$")]
 """An item as the page knows it: it says nothing of the item's file."""
 
@@ -96,7 +98,7 @@ Value: TypeAlias = (
 class AnswerGiven(Given):
     """One answer as the page sends it; `key` names the act, so that it is stored once however often sent."""
 
-    key: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{8,64}$")]
+    key: Key
     question: Annotated[str, StringConstraints(max_length=100)] | None = None
     item: Opaque
     verdict: Verdict
@@ -357,9 +359,10 @@ class AgreementShown(BaseModel):
 
 
 class ResolutionGiven(Given):
-    """The last word on an item."""
+    """The last word on an item, or that it is taken back; `key` names the act."""
 
+    key: Key
     item: Opaque
-    verdict: Literal["label", "unclear"]
+    verdict: Verdict
     value: Value = None
     note: Annotated[str, StringConstraints(max_length=MOST_NOTE)] = ""

@@ -1,11 +1,12 @@
 """What is worth a second look, by the facts alone: each kind a list of items, kept answers left out."""
 
-from collections.abc import Iterable
 from threading import Lock
 from typing import Any
 
+from askwise.loop.agreement import disagreements
 from askwise.store.facts import Answer, Resolution
 from askwise.store.labels import Label
+from askwise.store.standing import gone_into
 from askwise.web.desk import Desk
 from askwise.web.live import Live
 from askwise.web.sweeping import to_check
@@ -50,6 +51,13 @@ class Queues:
             last.pop(one.annotator, None)
             last[one.annotator] = one
         return [one for one in last.values() if one.verdict != "retract"]
+
+    def holds(self, identity: str) -> tuple[str, Label | None] | None:
+        """The verdict and the label that hold by the plan's policy; none while nothing does."""
+        ledger = self._desk.ledger
+        if identity in ledger.labels:
+            return "label", ledger.labels[identity]
+        return (ledger.skipped[identity], None) if identity in ledger.skipped else None
 
     def _visible(self, kind: str, who: str | None) -> list[str]:
         found = self._lists()[kind]
@@ -96,24 +104,15 @@ class Queues:
         labels, skipped = dict(ledger.labels), dict(ledger.skipped)
         skipped |= self._skipped_tests()
         suspects = [] if self._suspects is None else list(self._suspects[1])
-        by_item: dict[str, list[Answer]] = {}
-        for one in desk.answers():
-            by_item.setdefault(one.id, []).append(one)
-        resolved = {one.id: one.seq for one in desk.store.facts(Resolution)}
         return {
             "suspects": [
                 name for name in suspects if labels.get(name) == self._given[name] and self._open(name)
             ],
             "disagreements": [
-                name
-                for name, all_said in by_item.items()
-                if len({one.annotator for one in all_said}) > 1
-                and self._differ(name)
-                and resolved.get(name, 0) < all_said[-1].seq
-                and self._open(name)
+                one.id for one in disagreements(desk.answers(), desk.store.facts(Resolution), ledger.rules)
             ],
             "swept": to_check(desk),
-            "edited": [name for name in by_item if self._orphaned(name)],
+            "edited": [*ledger.gone, *self._gone_tests()],
             "skipped": self._waiting(skipped, "skip"),
             "unclear": self._waiting(skipped, "cannot_tell"),
         }
@@ -127,29 +126,18 @@ class Queues:
         last = {one.id: desk.testing.answers[one.id][-1] for one in tested if one.label is None}
         return {name: one.verdict for name, one in last.items() if not one.assisted}
 
+    def _gone_tests(self) -> list[str]:
+        """Test items whose class is no longer in use."""
+        testing = self._desk.testing
+        how = testing.ledger.rules
+        return [name for name in testing.answers if gone_into(testing.history(name), how) is not None]
+
     def _waiting(self, skipped: dict[str, str], verdict: str) -> list[str]:
         return [name for name, why in skipped.items() if why == verdict and self._open(name)]
 
     def _open(self, identity: str) -> bool:
         """Whether nobody has looked at an item again since the last thing that was said about it."""
-        history = self._history(identity)
-        return bool(history) and history[-1].view != "check"
-
-    def _differ(self, identity: str) -> bool:
-        labels = _labels(self.said(identity), self._desk)
-        return len(labels) > 1
-
-    def _orphaned(self, identity: str) -> bool:
-        """Whether the last label names a class that was split or retired since."""
-        history = self._history(identity)
-        last = history[-1] if history else None
-        if last is None or last.verdict != "label" or identity in self._desk.ledger.labels:
+        history, word = self._history(identity), self._desk.ledger.resolved(identity)
+        if not history or (word is not None and word.seq > history[-1].seq):
             return False
-        return self._desk.ledger.rules.counts_for(last.label) is None
-
-
-def _labels(said: Iterable[Answer], desk: Desk) -> set[Label]:
-    """The different labels that people gave, as they count by now."""
-    rules = desk.ledger.rules
-    found = {rules.counts_for(one.label) for one in said if one.verdict == "label"}
-    return {label for label in found if label is not None}
+        return history[-1].view != "check"

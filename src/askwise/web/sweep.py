@@ -9,7 +9,7 @@ from askwise.errors import InputError
 from askwise.web import models
 from askwise.web.desk import Desk, opaque
 from askwise.web.live import Live
-from askwise.web.sweeping import SIZE, Grid, Offer, Past, Sweeps, confirm, take_back
+from askwise.web.sweeping import FEWEST, SIZE, Grid, Offer, Past, Sweeps, confirm, take_back
 
 MOST = 60
 """Tiles that a grid may have."""
@@ -76,7 +76,7 @@ class WrongGiven(models.Given):
 class SweepGiven(models.Given):
     """What a person made of a grid; `key` names the act, so that it is stored once however often sent."""
 
-    key: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{8,64}$")]
+    key: models.Key
     name: models.Short
     revision: Annotated[int, Field(ge=0, le=2**53)]
     tiles: Annotated[list[models.Opaque], Field(max_length=MOST)]
@@ -209,6 +209,12 @@ def _reason(desk: Desk, before: Past, *, own: bool) -> str:
         return (
             f"Sweep rests: {one} of {all_} known items were missed. "
             f"Check the {len(before.to_check)} items of the last two grids, and it goes on."
+        )
+    left = desk.room()
+    if left < (1 if own else FEWEST):
+        return (
+            f"The budget of {desk.plan.budget} labels has room for {max(0, left)} more. Answer them in Ask, "
+            f"or raise `budget` in {desk.project.plan} and start again."
         )
     if own:
         return "None of these items can be labelled here: they have a label, or somebody is asked about them."

@@ -74,16 +74,19 @@ class Sweeps:
         return past(self._desk, annotator)
 
     def offers(self, annotator: str, found: Iterable[Sweepable], *, size: int = SIZE) -> list[Offer]:
-        """The classes of which four of five items can be expected to be right, the largest first."""
+        """The classes of which four of five items can be expected to be right, the largest first.
+
+        No more items of each than the budget has room for.
+        """
         desk = self._desk
         with desk.lock:
             active, offers = set(desk.classes.active()), list[Offer]()
-            room = past(desk, annotator).size(size)
+            room, left = past(desk, annotator).size(size), desk.room()
             for one in found if room else ():
                 free = self._free(annotator, one.number, one.ids)
                 sure = [p for name, p in zip(one.ids, one.sure, strict=True) if name in free]
                 ids = [name for name in one.ids if name in free]
-                count = _offered(sure)
+                count = min(_offered(sure), left)
                 if count >= FEWEST and one.number in active:
                     first = sure[: min(count, room)]
                     offers.append(Offer(one.number, ids[:count], sum(first) / len(first)))
@@ -113,8 +116,8 @@ class Sweeps:
     def chosen(self, annotator: str, number: int, ids: Sequence[str]) -> Offer:
         """What a person has picked for a class, as far as it may be labelled."""
         with self._desk.lock:
-            free = self._free(annotator, number, ids)
-        return Offer(number, [name for name in ids if name in free], 0.0)
+            free, left = self._free(annotator, number, ids), max(0, self._desk.room())
+        return Offer(number, [name for name in ids if name in free][:left], 0.0)
 
     def _free(self, annotator: str, number: int, ids: Collection[str]) -> set[str]:
         """Those that have no label, are nobody's just now, test nothing and were not found wrong."""
@@ -294,6 +297,7 @@ def _unchecked(desk: Desk, grids: Sequence[Sweep]) -> list[str]:
         for name in grid.items
         if (said := desk.ledger.history(name))
         and (said[-1].annotator, said[-1].key) == (grid.annotator, grid.key)
+        and ((word := desk.ledger.resolved(name)) is None or word.seq < said[-1].seq)
     ]
 
 

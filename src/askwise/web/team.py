@@ -125,12 +125,28 @@ def _told(desk: Desk, one: Disagreement, times: dict[int, str]) -> models.Disagr
     )
 
 
-def resolve(desk: Desk, given: models.ResolutionGiven, *, by: str) -> None:
-    """The word that holds for an item in spite of its answers."""
+def resolve(desk: Desk, given: models.ResolutionGiven, *, by: str) -> int:
+    """The revision of the word that holds for an item in spite of its answers; said again, it is one word."""
     identity = desk.find(given.item)
     label = desk.label(given.value) if given.verdict == "label" else None
-    said = tuple(one.seq for one in desk.ledger.refresh().history(identity))
-    word = Resolution(
-        id=identity, verdict=STORED[given.verdict], label=label, annotator=by, answers=said, note=given.note
-    )
-    desk.store.append([word, Act(by=by, act="resolve", about=desk.name(identity))])
+    with desk.lock:
+        said = tuple(one.seq for one in desk.ledger.refresh().history(identity))
+        if not said:
+            raise InputError("nobody has answered this item yet; answer it first")
+        word = Resolution(
+            id=identity,
+            verdict=STORED[given.verdict],
+            label=label,
+            annotator=by,
+            answers=said,
+            note=given.note,
+        )
+        past = [one for one in desk.store.facts(Resolution) if one.id == identity]
+        if past and _told_of(past[-1]) == _told_of(word):
+            return past[-1].revision
+        act = "take back the last word" if given.verdict == "retract" else "resolve"
+        return desk.store.append([word, Act(by=by, act=act, about=desk.name(identity))])
+
+
+def _told_of(word: Resolution) -> tuple[object, ...]:
+    return word.verdict, word.label, word.annotator, word.answers, word.note

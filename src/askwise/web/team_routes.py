@@ -41,12 +41,12 @@ def add_team_routes(
         return team.agreeing(desk)
 
     @app.post("/api/resolutions")
-    def resolution(request: Request, given: models.ResolutionGiven) -> models.AgreementShown:
-        """Say what holds for an item whatever its answers say; for the owner."""
+    def resolution(request: Request, given: models.ResolutionGiven) -> models.Kept:
+        """Say what holds for an item whatever its answers say, or take that back; for the owner."""
         by = owner(request)
         try:
-            team.resolve(desk, given, by=by)
+            revision = team.resolve(desk, given, by=by)
         except KeyError:
             raise HTTPException(404, "there is no such item") from None
         changed()
-        return team.agreeing(desk)
+        return models.Kept(key=given.key, revision=revision)

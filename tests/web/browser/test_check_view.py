@@ -8,6 +8,8 @@ from test_page_keys import press, settled
 from test_page_looks import FITS, barriers
 from test_page_markup import FOREIGN
 
+from askwise.web import models
+
 KINDS = ("suspects", "disagreements", "swept", "edited", "skipped", "unclear")
 
 
@@ -25,7 +27,12 @@ def queue(server: ContractServer, lists: dict[str, list[dict[str, Any]]]) -> Non
             for kind in KINDS
         }
         items = [
-            {"name": server.items[one["item"]]["name"], **one, "item": wire(one["item"])}
+            {
+                "name": server.items[one["item"]]["name"],
+                "holds": {key: one["said"][-1][key] for key in ("verdict", "value")},
+                **one,
+                "item": wire(one["item"]),
+            }
             for one in left[query["kind"]]
         ]
         return {"kind": query["kind"], "items": items, "counts": {kind: len(left[kind]) for kind in KINDS}}
@@ -106,6 +113,37 @@ def test_people_who_differ_stand_side_by_side_and_a_changed_class_cannot_be_kept
             ("i61", "label", "cat", "check", False),
             ("i62", "skip", None, "check", False),
         ]
+
+
+def test_where_answers_do_not_decide_a_last_word_is_sent_and_undo_takes_it_back(visit: Any) -> None:
+    words: list[dict[str, Any]] = []
+
+    def check(query: dict[str, str]) -> dict[str, Any]:
+        said_last = words[-1]["verdict"] if words else "retract"
+        tie = {"item": wire("i60"), "name": "item 60", "said": [said("dog", "ben"), said("cat")]}
+        items = [tie] if said_last == "retract" and query["kind"] == "disagreements" else []
+        return {"kind": query["kind"], "items": items, "resolves": True, "counts": dict.fromkeys(KINDS, 0)}
+
+    def keep(body: dict[str, Any]) -> dict[str, Any]:
+        words.append(models.ResolutionGiven.model_validate(body).model_dump())
+        return {"key": body["key"], "revision": len(words)}
+
+    with ContractServer() as server:
+        server.more |= {"/api/check": check, "/api/resolutions": keep}
+        page = visit(server)
+        page.click("[data-goto=check]")
+        page.click("[data-kind=disagreements]")
+        caption(page, "item 60")
+        assert page.locator("[data-check=keep]").is_disabled(), "nothing holds yet"
+        press(page, "2")
+        page.wait_for_selector("text=Nobody disagrees with anybody.")
+        settled(page)
+        press(page, "Backspace")
+        caption(page, "item 60")
+        settled(page)
+        told = [(one["item"], one["verdict"], one["value"]) for one in words]
+        assert told == [(wire("i60"), "label", "dog"), (wire("i60"), "retract", None)]
+        assert server.facts == []
 
 
 def test_a_model_that_is_busy_is_asked_again(visit: Any) -> None:

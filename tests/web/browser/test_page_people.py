@@ -1,51 +1,20 @@
 """The owner's view of the others, in a browser on the server itself."""
 
-import socket
-import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import uvicorn
-from small_page import Page
+from served_page import Served
 
 from askwise.store.facts import Act, Answer, Resolution
 
 OWNER, BEN = "the-token-that-the-owner-has", "the-token-that-ben-has"
 
 
-class Served(Page):
-    """A page behind a real socket, in a thread of this process."""
-
-    def __init__(self, project: Any) -> None:
-        self.socket = socket.socket()
-        self.socket.bind(("127.0.0.1", 0))
-        self.host = f"127.0.0.1:{self.socket.getsockname()[1]}"
-        super().__init__(project, people={OWNER: "ann", BEN: "ben"}, host=self.host)
-        config = uvicorn.Config(self.app, log_level="error", ws="none", timeout_graceful_shutdown=1)
-        self.server = uvicorn.Server(config)
-        self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.socket]}, daemon=True)
-        self.thread.start()
-
-    @property
-    def url(self) -> str:
-        return f"http://{self.host}/#{OWNER}"
-
-    def of(self, token: str) -> Any:
-        """A server as a visitor sees it who has this token."""
-        return type("Link", (), {"url": f"http://{self.host}/#{token}"})
-
-    def stop(self) -> None:
-        self.server.should_exit = True
-        self.thread.join(20)
-        self.socket.close()
-
-
 @pytest.fixture
 def served(project: Any) -> Iterator[Served]:
-    found = Served(project)
-    yield found
-    found.stop()
+    with Served(project, people={OWNER: "ann", BEN: "ben"}) as found:
+        yield found
 
 
 def differing(served: Served) -> None:

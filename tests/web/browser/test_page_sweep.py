@@ -1,26 +1,20 @@
 """Sweep in a real browser: marks, Enter, one undo, and the same facts however it is done."""
 
-import socket
-import threading
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
 from contract_server import ContractServer
-from small_page import TOKEN, Still, truth, write_project
+from served_page import Served
+from small_page import truth, write_project
 from test_page_keys import press, settled, shows
 from test_page_looks import FITS, barriers
 from test_page_markup import FOREIGN, PAYLOADS
 
 from askwise.store.facts import Sweep
-from askwise.web.app import make_app
-from askwise.web.desk import Desk, opaque
+from askwise.web.desk import opaque
 from askwise.web.models import AnswerGiven
-from askwise.web.people import People
 
 
 def swept(page: Any) -> None:
@@ -122,59 +116,99 @@ def test_no_barrier_no_sideways_scroll_and_names_stay_text(kind: str, visit: Any
         assert page.evaluate("() => globalThis.ran") is None
 
 
-@contextmanager
-def real(folder: Path) -> Iterator[Any]:
-    """The real server on a project of pictures; ann has labelled four light ones herself."""
-    project = write_project(folder, pictures=60)
-    desk = Desk(project)
-    live = Still(project.folder, encodes=False, bar=desk.bar)
-    place = socket.create_server(("127.0.0.1", 0))
-    host = f"127.0.0.1:{place.getsockname()[1]}"
-    people = People({"ann": TOKEN}, owner="ann")
-    app = make_app(desk, live, people=people, hosts=frozenset({host}), per_second=1e6)
-    server: Any = uvicorn.Server(
-        uvicorn.Config(app, log_level="error", ws="none", timeout_graceful_shutdown=1)
-    )
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [place]}, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.02)
-    server.url, server.desk, server.live = f"http://{host}/#{TOKEN}", desk, live
-    try:
-        yield server
-    finally:
-        server.should_exit = True
-        thread.join(20)
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    """The server itself on sixty pictures; ann has labelled four light ones, and the model knows the dark."""
+    with Served(write_project(tmp_path, pictures=60)) as page:
+        given = [
+            AnswerGiven(key=f"light-{n:04d}", item=opaque(name), verdict="label", value="light")
+            for n, name in enumerate(of_class(page, "light")[:4])
+        ]
+        page.desk.answer("ann", given)
+        dark = of_class(page, "dark")
+        page.live.tell("sweepable", found=[{"number": 0, "ids": dark, "sure": [0.95] * len(dark)}])
+        yield page
+
+
+def of_class(page: Served, wanted: str) -> list[str]:
+    return [name for name in page.pool_ids() if truth(name.rpartition("/")[2]) == wanted]
 
 
 def test_the_server_keeps_sentinels_as_they_are_and_one_undo_restores_the_labels(
-    tmp_path: Path, visit: Any
+    served: Served, visit: Any
 ) -> None:
-    with real(tmp_path) as server:
-        desk = server.desk
-        names = {name: truth(name.rpartition("/")[2]) for name in desk.pool.ids}
-        light = [name for name, said in names.items() if said == "light"]
-        dark = [name for name, said in names.items() if said == "dark"]
-        given = [
-            AnswerGiven(key=f"light-{n:04d}", item=opaque(name), verdict="label", value="light")
-            for n, name in enumerate(light[:4])
-        ]
-        desk.answer("ann", given)
-        server.live.tell("sweepable", found=[{"number": 0, "ids": dark, "sure": [0.95] * len(dark)}])
-        before = dict(desk.ledger.refresh().labels)
-        page = visit(server)
-        swept(page)
-        page.wait_for_selector("#sweep .tile img >> nth=23")
-        assert page.locator("#sweep .tile").count() == 24
-        page.keyboard.press("Enter")
-        page.wait_for_selector("#sweep >> text=24 confirmed as dark")
+    desk = served.desk
+    before = dict(desk.ledger.refresh().labels)
+    page = visit(served)
+    swept(page)
+    page.wait_for_selector("#sweep .tile img >> nth=23")
+    assert page.locator("#sweep .tile").count() == 24
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#sweep >> text=24 confirmed as dark")
+    settled(page)
+    after = dict(desk.ledger.refresh().labels)
+    assert {name: after[name] for name in before} == before
+    assert len(after) == len(before) + 22
+    [fact] = desk.store.facts(Sweep)
+    assert len(fact.missed) == len(fact.sentinels) == 2
+    page.keyboard.press("Backspace")
+    page.wait_for_selector("#sweep >> text=Taken back: 24 items of dark.")
+    settled(page)
+    assert dict(desk.ledger.refresh().labels) == before
+
+
+def test_what_is_chosen_in_find_opens_as_a_sweep_of_these_items(served: Served, visit: Any) -> None:
+    page = visit(served)
+    page.click("[data-goto=find]")
+    page.fill("#find input[type=search]", "p02")  # p020 ... p029
+    page.wait_for_selector("#find >> text=10 items with “p02”.")
+    page.click("#find >> text=Choose all")
+    page.select_option("[aria-label='Class of the chosen']", "dark")
+    held = {lease.question.id for lease in served.desk.store.leases()}
+    free = {name for name in served.pool_ids() if "p02" in name and name not in held}
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#sweep .sweep-title >> text=dark")
+    light = [f"p02{n}.png" for n in range(0, 10, 2)]
+    for tile in page.locator("#sweep .tile").all():
+        if any(name in tile.get_attribute("aria-label") for name in light):
+            tile.hover()
+            page.keyboard.press("2")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#sweep >> text=confirmed as dark")
+    settled(page)
+    [fact] = served.desk.store.facts(Sweep)
+    found = served.desk.ledger.refresh().labels
+    assert set(fact.items) == free, "all that nobody is asked about just now"
+    assert all(("dark", "light")[found[name]] == truth(name.rpartition("/")[2]) for name in free)
+
+
+def test_on_a_phone_a_tap_says_the_class_that_was_chosen_below(visit: Any) -> None:
+    phone = {"viewport": {"width": 360, "height": 740}, "is_mobile": True, "has_touch": True}
+    long = "a class whose name is rather long for a phone"
+    with ContractServer(items=60, classes=["cat", "dog", "owl", long]) as server:
+        page = visit(server, **phone)
+        page.tap("[data-goto=sweep]")
+        tiles = page.locator("#sweep .tile")
+        tiles.nth(0).tap()
+        page.tap("#sweep .brushes >> text=owl")
+        tiles.nth(1).tap()
+        tiles.nth(0).tap()  # says something else
+        tiles.nth(2).tap()
+        tiles.nth(2).tap()  # says it no more
+        page.tap("#sweep .brushes >> text=wrong")
+        tiles.nth(3).tap()
+        marked = page.locator("#sweep .tile[aria-pressed=true]")
+        assert [one.get_attribute("aria-label") for one in marked.all()] == [
+            "item 0, owl", "item 1, owl", "item 3, wrong",
+        ]  # fmt: skip
+        sizes = [one.bounding_box()["height"] for one in page.locator("#sweep .brushes button").all()]
+        assert len(sizes) == 4  # three classes, and wrong
+        assert min(sizes) >= 44
+        assert page.evaluate(FITS)
+        assert barriers(page) == []
+        page.tap("#sweep .sweep-foot .primary")
+        page.wait_for_selector("#sweep >> text=21 confirmed as cat, 3 marked.")
         settled(page)
-        after = dict(desk.ledger.refresh().labels)
-        assert {name: after[name] for name in before} == before
-        assert len(after) == len(before) + 22
-        [fact] = desk.store.facts(Sweep)
-        assert len(fact.missed) == len(fact.sentinels) == 2
-        page.keyboard.press("Backspace")
-        page.wait_for_selector("#sweep >> text=Taken back: 24 items of dark.")
-        settled(page)
-        assert dict(desk.ledger.refresh().labels) == before
+        assert [server.verdicts().get(f"i{n}") for n in range(4)] == [
+            ("label", "owl"), ("label", "owl"), ("label", "cat"), None,
+        ]  # fmt: skip

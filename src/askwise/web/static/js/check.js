@@ -32,6 +32,7 @@ export class Check {
   #page;
   #kind = "suspects";
   #counts = {};
+  #resolves = false; // what is said here is the last word, not one more answer
   #queue = [];
   #acts = []; // what undo takes back: {entry, kind}
   #turn = 0;
@@ -94,9 +95,9 @@ export class Check {
     return this.#queue[0] ?? null;
   }
 
-  /** What holds now: the last thing that was said. */
+  /** What holds now; null while nothing does. */
   get #present() {
-    return this.#shown?.said.at(-1) ?? null;
+    return this.#shown?.holds ?? null;
   }
 
   #here() {
@@ -129,6 +130,7 @@ export class Check {
     const waiting = new Set(this.#page.outbox.records.map((record) => record.item));
     this.#queue = found.items.filter(({ item }) => !waiting.has(item));
     this.#counts = found.counts;
+    this.#resolves = found.resolves;
     this.#draw();
   }
 
@@ -169,7 +171,9 @@ export class Check {
   #possible(id) {
     if (id === "undo") return this.#acts.length > 0;
     if (!this.#shown) return false;
-    if (id === "keep") return this.#kind !== "edited" || this.#page.project.task !== "classification";
+    if (id === "keep" && this.#page.project.task === "classification")
+      return this.#kind !== "edited" && this.#present !== null;
+    if (id === "keep") return true;
     return id.startsWith("class ") || ["unclear", "later", "find", "larger", "smaller"].includes(id);
   }
 
@@ -181,8 +185,9 @@ export class Check {
   #answer(verdict, value = null) {
     const entry = this.#shown;
     if (!entry) return;
-    this.#send(entry, { verdict, value }, "check");
-    this.#acts.push({ entry, kind: this.#kind });
+    const resolved = this.#resolves;
+    this.#send(entry, { verdict, value }, "check", resolved);
+    this.#acts.push({ entry, kind: this.#kind, resolved });
     this.#queue.shift();
     this.#count(-1);
     this.#draw();
@@ -190,10 +195,10 @@ export class Check {
 
   /** Gives the item the answer that it had; then it is in the list again. */
   #undo() {
-    const { entry, kind } = this.#acts.pop();
+    const { entry, kind, resolved } = this.#acts.pop();
     const { verdict, value } = entry.said.at(-1);
-    const gone = kind === "edited";
-    this.#send(entry, gone ? { verdict: "retract", value: null } : { verdict, value }, "history");
+    const gone = resolved || kind === "edited";
+    this.#send(entry, gone ? { verdict: "retract", value: null } : { verdict, value }, "history", resolved);
     if (kind !== this.#kind) this.#queue = [];
     this.#kind = kind;
     this.#queue.unshift(entry);
@@ -206,7 +211,8 @@ export class Check {
     this.#draw();
   }
 
-  #send(entry, { verdict, value }, view) {
+  #send(entry, { verdict, value }, view, resolved) {
+    if (resolved) return this.#page.outbox.add({ path: "/api/resolutions", item: entry.item, verdict, value });
     this.#page.outbox.add({
       question: null,
       item: entry.item,

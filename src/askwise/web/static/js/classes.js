@@ -80,6 +80,8 @@ export function changeClass(page, name) {
           .map((one) => one.trim())
           .filter(Boolean),
       })),
+    !single &&
+      make("p", {}, "A tag cannot be split: add its parts, tag its items anew (History lists them), then retire it."),
     part("Set the heading", "A heading that it stands under; empty for none", heading, () => ({
       edit: "parent",
       name,

@@ -10,14 +10,18 @@ export class Grid extends EventTarget {
   #box;
   #items;
   #words;
+  #brush;
   #place = 0;
 
-  /** The grid in an element; `words` says what a mark means: (mark) => a few words under the tile. */
-  constructor(box, items, { words = () => "marked", label = "Items" } = {}) {
+  /** The grid in an element; `words` says what a mark means: (mark) => a few words under the tile.
+
+  `brush` says which mark a click sets: a class, or true where a tile is only marked. */
+  constructor(box, items, { words = () => "marked", brush = () => true, label = "Items" } = {}) {
     super();
     this.#box = box;
     this.#items = items;
     this.#words = words;
+    this.#brush = brush;
     box.classList.add("grid");
     box.dataset.kind = items.kind;
     box.setAttribute("role", "group");
@@ -94,7 +98,9 @@ export class Grid extends EventTarget {
         tabindex: place === this.#place ? "0" : "-1",
         onclick: () => {
           this.#go(place);
-          this.mark(tile.item, this.marks.get(tile.item) ?? true); // another click takes any mark off
+          const brush = this.#brush();
+          // another click takes the mark off, unless it is to say something else
+          this.mark(tile.item, brush === true ? (this.marks.get(tile.item) ?? true) : brush);
         },
         onpointerenter: (event) => event.pointerType === "mouse" && this.#go(place), // a key is for what is pointed at
         onfocus: () => this.#go(place),

@@ -183,7 +183,7 @@ function finished(request) {
 }
 
 /** A random UUID; crypto.randomUUID is missing on plain http. */
-function uuid() {
+export function uuid() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = (bytes[6] & 15) | 64;
   bytes[8] = (bytes[8] & 63) | 128;

@@ -4,6 +4,7 @@ import { get, post } from "./api.js";
 import { open } from "./dialogs.js";
 import { draw, fill, make } from "./dom.js";
 import { valueWords, when } from "./history.js";
+import { uuid } from "./outbox.js";
 import { thumbnail } from "./why.js";
 
 const HERE = ["127.0.0.1", "localhost", "[::1]"];
@@ -155,9 +156,10 @@ export class People {
 
   #differ(one) {
     const say = (verdict, value) =>
-      this.#tried(async () =>
-        this.#agreement(await post("/api/resolutions", { item: one.item, verdict, value })),
-      );
+      this.#tried(async () => {
+        await post("/api/resolutions", { key: uuid(), item: one.item, verdict, value });
+        this.#agreement(await get("/api/agreement"));
+      });
     const answer = (said) =>
       make(
         "button",

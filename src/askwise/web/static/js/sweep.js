@@ -18,10 +18,12 @@ export class Sweep {
   #class = null; // the class that was chosen; without one the largest offer
   #turn = 0;
   #since = 0;
+  #brush = true; // what a tap on a tile says: that it is wrong, or a class
   #looked = -Infinity; // when a grid was asked for
   #title = make("h2", { class: "sweep-title" });
   #hint = make("p", { class: "quiet-words sweep-hint" });
   #offers = make("div", { class: "offers", role: "group", "aria-label": "Classes" });
+  #brushes = make("div", { class: "brushes", role: "group", "aria-label": "What a tap says" });
   #words = make("div", { class: "empty" });
   #told = make("p", { class: "quiet-words", role: "status" });
   #misses = make("p", { class: "quiet-words" });
@@ -33,6 +35,7 @@ export class Sweep {
     const tiles = make("div", {});
     this.#grid = new Grid(tiles, page.items, {
       words: (mark) => (mark === true ? "wrong" : mark),
+      brush: () => this.#brush,
       label: "Items to confirm",
     });
     this.#grid.addEventListener("confirm", () => this.confirm());
@@ -49,6 +52,7 @@ export class Sweep {
       box,
       make("div", { class: "sweep-head" }, this.#title, this.#offers, this.#hint),
       make("div", { class: "sweep-body" }, tiles, this.#words),
+      this.#brushes,
       make("div", { class: "sweep-foot" }, this.#confirm, this.#undo, this.#told, this.#misses),
     );
     const look = () => this.#shown || page.views.current !== "sweep" || this.#load();
@@ -65,7 +69,7 @@ export class Sweep {
     else this.#load({ now: true });
   }
 
-  /** Shows a person's own choice of items for a class. */
+  /** Shows a person's own choice of items, by their ids, for a class. */
   open(name, items) {
     this.#shown = null;
     this.#page.views.goto("sweep");
@@ -123,7 +127,7 @@ export class Sweep {
     const turn = (this.#turn += 1);
     const query = new URLSearchParams({ n: items ? Math.min(MOST, items.length + 2) : SIZE });
     if (name) query.set("class", name);
-    if (items) query.set("items", items.map((one) => one.item).slice(0, MOST).join(","));
+    if (items) query.set("items", items.slice(0, MOST).join(","));
     try {
       const found = await get(`/api/sweep?${query}`);
       outbox.link(true);
@@ -176,15 +180,40 @@ export class Sweep {
       make("strong", {}, grid.name),
       make("span", { class: "quiet-words" }, sure),
     );
-    fill(
-      this.#hint,
+    const byHand = ["Choose below what a tap says, then tap what is wrong."];
+    const byKeys = [
       "Mark what is wrong: click it, or point at it and press the key of its class. ",
       keycap("Enter"),
       " confirms the rest.",
-    );
+    ];
+    fill(this.#hint, ...(matchMedia("(hover: none) and (pointer: coarse)").matches ? byHand : byKeys));
+    this.#brush = true;
+    this.#drawBrushes();
     this.#grid.show(grid.tiles, marks);
     if (this.#page.views.current === "sweep") this.#grid.focus();
     this.#count();
+  }
+
+  /** For fingers, which have no keys: the next taps say this. */
+  #drawBrushes() {
+    const button = (mark, words) =>
+      make(
+        "button",
+        {
+          type: "button",
+          class: "plain small",
+          "aria-pressed": String(this.#brush === mark),
+          onclick: () => {
+            this.#brush = mark;
+            this.#drawBrushes();
+          },
+        },
+        make("span", { class: "label" }, words),
+      );
+    const others = this.#page.project.classes.filter((one) => !one.retired && one.name !== this.#shown.name);
+    const focused = [...this.#brushes.children].indexOf(document.activeElement);
+    fill(this.#brushes, button(true, "wrong"), ...others.map(({ name }) => button(name, name)));
+    this.#brushes.children[focused]?.focus();
   }
 
   #nothing(words) {
@@ -192,6 +221,7 @@ export class Sweep {
     fill(this.#title, "Sweep");
     fill(this.#hint, "Many items of one class at once, when the model is sure of them.");
     this.#grid.show([]);
+    fill(this.#brushes);
     fill(this.#words, make("p", {}, words));
     this.#words.hidden = false;
     this.#count();
