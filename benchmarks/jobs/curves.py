@@ -9,7 +9,7 @@ from typing import Any
 
 from askwise.bayes.posteriors import as_posterior
 from askwise.demo import Protocol
-from askwise.loop.plan import Part
+from askwise.loop.plan_fields import Part
 from askwise.report.content import Curve
 from askwise.report.curves import area, first_hit, labels_to
 from askwise.report.figure import save

@@ -2,7 +2,8 @@ import pytest
 from pydantic import ValidationError
 
 from askwise.errors import InputError
-from askwise.loop.plan import Plan, make, refuse_unnamed
+from askwise.loop.plan import Plan, make
+from askwise.loop.plan_rules import refuse_unnamed
 from askwise.runs.plan_file import override, read
 from askwise.train import Training
 

@@ -88,7 +88,7 @@ def test_texts_are_measured_by_their_tags(monkeypatch, tmp_path):
     tags, test_tags = (torch.nn.functional.one_hot(one, 6).float() for one in (y, test_y))
     tags[:, 0] = 1.0
     test_tags[::2, 0] = 1.0
-    monkeypatch.setattr(loustau2023, "texts", lambda *_: (x, tags, test_x, test_tags))
+    monkeypatch.setattr(loustau2023.texts, "tagged_texts", lambda *_: (x, tags, test_x, test_tags))
     for name in ("top-u, VOGN", "difference, point"):
         one = quick("loustau2023", f"XED, French, {name}")
         found = one.run({**one.settings, "training": {"epochs": 2}}, 0, Place(tmp_path))
@@ -98,7 +98,7 @@ def test_texts_are_measured_by_their_tags(monkeypatch, tmp_path):
 
 
 def test_photos_go_on_from_the_last_rounds_weights(monkeypatch, tmp_path):
-    monkeypatch.setattr(loustau2023, "images", lambda *_: (*some(80, 3, 32, 32), *some(20, 3, 32, 32)))
+    monkeypatch.setattr(loustau2023.photos, "images", lambda *_: (*some(80, 3, 32, 32), *some(20, 3, 32, 32)))
     one = quick("loustau2023", "CIFAR-10, top-u, VOGN")
     settings = {**one.settings, "first": 20, "batch": 20, "budget": 60, "training": {"epochs": 1}}
     found = one.run(settings, 0, Place(tmp_path))

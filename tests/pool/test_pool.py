@@ -35,3 +35,9 @@ def test_nothing_wanted_is_an_empty_tensor_of_the_right_shape():
     assert arrays(ROWS).read([]).inputs.shape == (0, 3)
     words = text(["a", "b"], encode=lambda texts: torch.zeros(len(texts), 4))
     assert words.read([]).inputs.shape == (0, 4)
+
+
+def test_the_ids_of_a_pool_can_be_counted_and_read_more_than_once():
+    pool = arrays(np.arange(12, dtype=np.float32).reshape(4, 3))
+    assert len(pool.ids) == 4
+    assert pool.read(pool.ids).ids == list(pool.ids) == list(pool.ids)

@@ -1,7 +1,8 @@
 """Which layers of a network get uncertainty: chosen by position or name, on any network."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import ClassVar, Protocol, runtime_checkable
 
 from torch import Tensor, nn
 
@@ -57,6 +58,42 @@ def placement(
             )
     names = list(called)
     return names[-last:] if last is not None else names[:first]
+
+
+@runtime_checkable
+class Placed(Protocol):
+    """A record that says where a posterior sits: by one of these, or by none."""
+
+    name: ClassVar[str]
+
+    @property
+    def last(self) -> int | None:
+        """How many layers at the end."""
+
+    @property
+    def first(self) -> int | None:
+        """How many layers at the beginning."""
+
+    @property
+    def layers(self) -> Sequence[str] | None:
+        """Names of layers."""
+
+    @property
+    def all(self) -> bool:
+        """Whether it is on every layer."""
+
+
+def settle_placement(config: Placed, **usual: int | bool) -> None:
+    """Fill in the usual placement where a frozen record names none; two at once are refused."""
+    given = {"last": config.last, "first": config.first, "layers": config.layers, "all": config.all or None}
+    named = [word for word, value in given.items() if value is not None]
+    if len(named) > 1:
+        raise InputError(f"{config.name} takes one placement, not {' and '.join(named)}")
+    own: Mapping[str, object] = (
+        {"layers": tuple(config.layers)} if config.layers is not None else {} if named else usual
+    )
+    for word, value in own.items():
+        object.__setattr__(config, word, value)
 
 
 def refuse_shared(network: nn.Module, name: str) -> None:

@@ -8,7 +8,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
-from askwise.errors import AskwiseError
+from askwise.errors import AskwiseError, CorruptError, InputError
 from askwise.store import Place
 
 _LOW, _TOO_LOW = 2 * 2**30, 100 * 2**20  # bytes free
@@ -39,7 +39,6 @@ def machine(folder: Path) -> Iterator[Finding]:
 def store(path: Place) -> Iterator[Finding]:
     """Whether a store has the facts that were written, how it journals, and whether its model is whole."""
     from askwise.bayes.fitted import load
-    from askwise.errors import CorruptError, InputError
     from askwise.report.past import past
     from askwise.store import open_store
     from askwise.store.lock import trainer

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from askwise.cli.options import AsJson, DataDir, print_json
+from askwise.errors import AskwiseError
 
 _WIDTH = 30  # of the longest name
 app = typer.Typer(help="List and fetch the data sets that askwise knows by name.")
@@ -40,7 +41,6 @@ def place(name: str, data: Path | None) -> str | None:
     """Where a data set is; none where it is not, or not whole."""
     from askwise.data.catalogue import STORED
     from askwise.data.places import locate
-    from askwise.errors import AskwiseError
 
     if name not in STORED:
         return "inside scikit-learn"

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from askwise.cli.options import AsJson, print_json
+from askwise.errors import InputError
 
 
 def encode(
@@ -17,7 +18,6 @@ def encode(
     It goes in the order of hashes, so that whatever is done is a random sample; stopped, it goes on
     where it was.
     """
-    from askwise.errors import InputError
     from askwise.pool import encode_ahead, features
     from askwise.project import open_project
     from askwise.runs.material import material, read_plan

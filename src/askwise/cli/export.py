@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from askwise.cli.options import AsJson, print_json
+from askwise.errors import InputError, choose
 
 if TYPE_CHECKING:
     from askwise.export.labels import Labelled
@@ -40,7 +41,6 @@ def export(
 ) -> None:
     """Write the labels or the model of a project into files."""
     from askwise.cli.stores import opened_project
-    from askwise.errors import InputError
 
     if [labels, model, onnx].count(True) != 1:
         raise InputError("say what to export: --labels, --model or --onnx")
@@ -65,7 +65,6 @@ def export(
 def _labels(
     project: "Project", plan: "Plan", store: "Store", kind: str | None, output: Path | None
 ) -> tuple[Path, int]:
-    from askwise.errors import InputError, choose
     from askwise.export import labels as of
 
     endings = {".json": of.LABEL_STUDIO, "": of.FOLDERS}
@@ -95,7 +94,6 @@ def _labels(
 
 def _coco(project: "Project", plan: "Plan", store: "Store", output: Path | None) -> tuple[Path, int]:
     """The masks of a project as a file of COCO."""
-    from askwise.errors import InputError
     from askwise.export.coco import write_coco
     from askwise.oracle.masks import Masks
     from askwise.runs.material import material

@@ -6,6 +6,7 @@ import typer
 
 from askwise.cli.options import AsJson, DataDir, print_json
 from askwise.cli.trust import Name, opened
+from askwise.errors import InputError
 
 
 def find(
@@ -25,8 +26,6 @@ def find(
 
     Items that are kept for testing are not among them.
     """
-    from askwise.errors import InputError
-
     if bool(like) == bool(class_):
         raise InputError("say what to find: --like ITEM, or --class CLASS")
     with opened(name, data, None) as (ours, _, known, _, _):

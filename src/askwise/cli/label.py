@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from askwise.errors import InputError
+
 
 def label(
     name: Annotated[Path | None, typer.Argument(help="The folder of the project.", metavar="[NAME]")] = None,
@@ -30,7 +32,6 @@ def label(
     """
     from importlib.util import find_spec
 
-    from askwise.errors import InputError
     from askwise.project import open_project
 
     if not (find_spec("fastapi") and find_spec("uvicorn")):

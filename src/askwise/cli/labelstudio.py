@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from askwise.cli.options import AsJson, print_json
+from askwise.errors import InputError, choose
 
 if TYPE_CHECKING:
     from askwise.bridges.label_studio import Server
@@ -36,7 +37,6 @@ def import_(
     """Take labels from Label Studio into a project; what is known already is not stored again."""
     from askwise.bridges.label_studio import pull
     from askwise.cli.stores import opened_project
-    from askwise.errors import InputError
     from askwise.oracle.label_studio import matched, read_tasks
     from askwise.oracle.labelling import labelling
     from askwise.project.mend import take_in
@@ -73,7 +73,6 @@ def push(
     """Send predictions with scores, so that Label Studio asks about the most uncertain items first."""
     from askwise.bridges.label_studio import BY, push
     from askwise.cli.stores import opened_project
-    from askwise.errors import choose
     from askwise.export import pool_for
     from askwise.export.predictions import predictions
     from askwise.oracle.labelling import labelling
@@ -114,7 +113,6 @@ def backend(
     """Serve an ML backend: it guesses what Label Studio shows, and learns from every annotation there."""
     from importlib.util import find_spec
 
-    from askwise.errors import InputError
     from askwise.project import open_project
 
     if not (find_spec("fastapi") and find_spec("uvicorn")):
@@ -126,7 +124,6 @@ def backend(
 
 def _server(url: str | None) -> "Server":
     from askwise.bridges.label_studio import Server
-    from askwise.errors import InputError
 
     if url is None:
         raise InputError("say where Label Studio is: --url http://127.0.0.1:8080")
@@ -134,8 +131,6 @@ def _server(url: str | None) -> "Server":
 
 
 def _number(project: int | None) -> int:
-    from askwise.errors import InputError
-
     if project is None:
         raise InputError("say which project of Label Studio: --project N, the number in its address")
     return project

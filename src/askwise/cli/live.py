@@ -68,6 +68,31 @@ def bars(names: Mapping[str, int]) -> Iterator[Bars]:
         yield Bars(progress, names)
 
 
+@contextmanager
+def job_bar(count: int) -> Iterator[Callable[[Any, str], None]]:
+    """A function that moves one bar over all jobs on a terminal, and is silent elsewhere."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description:<24}"),
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as progress:
+        task = progress.add_task("", total=count)
+
+        def tell(job: Any, state: str) -> None:
+            if state == "learning":
+                progress.update(task, description=job.title)
+            else:
+                progress.advance(task)
+
+        yield tell
+
+
 def _said(what: str, done: int, total: int, passed: float) -> str:
     from askwise.train.progress import pace  # not before it is needed: it comes with torch
 

@@ -7,107 +7,107 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from askwise.cli.options import AsJson, print_json
+from askwise.errors import InputError
 
 if TYPE_CHECKING:
     from askwise.project.create import Made
 
 
+Name = Annotated[Path, typer.Argument(help="The folder of the project.", metavar="NAME")]
+Images = Annotated[Path | None, typer.Option(metavar="DIR", help="A folder of pictures.")]
+Text = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE|DIR", help="Texts: a column of a CSV, TSV, JSONL or Parquet file, .txt files."
+    ),
+]
+Table = Annotated[Path | None, typer.Option(metavar="FILE", help="A table of numbers and categories.")]
+Arrays = Annotated[Path | None, typer.Option(metavar="FILE.npy", help="One item for each row.")]
+Features = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Features made elsewhere: .npy, or lists in JSONL or Parquet."),
+]
+Column = Annotated[str | None, typer.Option(metavar="C", help="The column of the texts, or of the features.")]
+IdColumn = Annotated[
+    str | None, typer.Option(metavar="C", help="The column of the ids; by default the content decides.")
+]
+Ignore = Annotated[
+    list[str] | None, typer.Option(metavar="C", help="A column of the table to leave out; repeatable.")
+]
+Classes = Annotated[
+    str | None, typer.Option(metavar="A,B,C", help="What an item can be; known labels name them, too.")
+]
+Tags = Annotated[str | None, typer.Option(metavar="A,B,C", help="Instead of classes: what an item can have.")]
+Number = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Instead of classes: a number to be told of it.")
+]
+Labels = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Known labels: a file with the columns id and label.")
+]
+FromFolders = Annotated[
+    bool, typer.Option("--labels-from-folders", help="Known labels: the folders that pictures are in.")
+]
+Examples = Annotated[
+    list[str] | None,
+    typer.Option(metavar="CLASS=ITEM", help="An item of a class, e.g. cat=cat1.jpg; repeatable."),
+]
+EncoderName = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", help="What makes features: a name (askwise encoders), folder, module:attr, none."
+    ),
+]
+Acquire = Annotated[str | None, typer.Option(metavar="NAME", help="The score of an item.")]
+Posterior = Annotated[str | None, typer.Option(metavar="NAME", help="Where the uncertainty comes from.")]
+FineTune = Annotated[
+    int | None,
+    typer.Option(
+        metavar="EPOCHS", min=1, help="Let the encoder of pictures learn, too, in every round; it is slow."
+    ),
+]
+Group = Annotated[
+    str | None,
+    typer.Option(metavar="C", help="A column of groups (patient, slide, outlet) to be tested on as a whole."),
+]
+AskCopies = Annotated[
+    bool, typer.Option("--ask-copies", help="Ask about copies and near copies of an item, too.")
+]
+
+
 def new(
-    name: Annotated[Path, typer.Argument(help="The folder of the project.", metavar="NAME")],
-    images: Annotated[Path | None, typer.Option(metavar="DIR", help="A folder of pictures.")] = None,
-    text: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE|DIR", help="Texts: a column of a CSV, TSV, JSONL or Parquet file, .txt files."
-        ),
-    ] = None,
-    table: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A table of numbers and categories.")
-    ] = None,
-    arrays: Annotated[Path | None, typer.Option(metavar="FILE.npy", help="One item for each row.")] = None,
-    features: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Features made elsewhere: .npy, or lists in JSONL or Parquet."),
-    ] = None,
-    column: Annotated[
-        str | None, typer.Option(metavar="C", help="The column of the texts, or of the features.")
-    ] = None,
-    id_column: Annotated[
-        str | None, typer.Option(metavar="C", help="The column of the ids; by default the content decides.")
-    ] = None,
-    ignore: Annotated[
-        list[str] | None, typer.Option(metavar="C", help="A column of the table to leave out; repeatable.")
-    ] = None,
-    classes: Annotated[
-        str | None, typer.Option(metavar="A,B,C", help="What an item can be; known labels name them, too.")
-    ] = None,
-    tags: Annotated[
-        str | None, typer.Option(metavar="A,B,C", help="Instead of classes: what an item can have.")
-    ] = None,
-    number: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Instead of classes: a number to be told of it.")
-    ] = None,
-    labels: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Known labels: a file with the columns id and label.")
-    ] = None,
-    labels_from_folders: Annotated[
-        bool, typer.Option("--labels-from-folders", help="Known labels: the folders that pictures are in.")
-    ] = False,
-    example: Annotated[
-        list[str] | None,
-        typer.Option(metavar="CLASS=ITEM", help="An item of a class, e.g. cat=cat1.jpg; repeatable."),
-    ] = None,
-    encoder: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="What makes features: a name (askwise encoders), folder, module:attr, none."
-        ),
-    ] = None,
-    acquire: Annotated[str | None, typer.Option(metavar="NAME", help="The score of an item.")] = None,
-    posterior: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Where the uncertainty comes from.")
-    ] = None,
-    fine_tune: Annotated[
-        int | None,
-        typer.Option(
-            metavar="EPOCHS",
-            min=1,
-            help="Let the encoder of pictures learn, too, in every round; it is slow.",
-        ),
-    ] = None,
-    group: Annotated[
-        str | None,
-        typer.Option(
-            metavar="C", help="A column of groups (patient, slide, outlet) to be tested on as a whole."
-        ),
-    ] = None,
-    ask_copies: Annotated[
-        bool, typer.Option("--ask-copies", help="Ask about copies and near copies of an item, too.")
-    ] = False,
+    name: Name,
+    images: Images = None,
+    text: Text = None,
+    table: Table = None,
+    arrays: Arrays = None,
+    features: Features = None,
+    column: Column = None,
+    id_column: IdColumn = None,
+    ignore: Ignore = None,
+    classes: Classes = None,
+    tags: Tags = None,
+    number: Number = None,
+    labels: Labels = None,
+    labels_from_folders: FromFolders = False,
+    example: Examples = None,
+    encoder: EncoderName = None,
+    acquire: Acquire = None,
+    posterior: Posterior = None,
+    fine_tune: FineTune = None,
+    group: Group = None,
+    ask_copies: AskCopies = False,
     json: AsJson = False,
 ) -> None:
     """Make a project of your own data, or add to it.
 
     Run again, it adds what is new and changes nothing else.
     """
-    from askwise.errors import InputError
     from askwise.project.create import create
     from askwise.project.sources import source
 
-    given = {"images": images, "text": text, "table": table, "arrays": arrays, "features": features}
-    named = {kind: path for kind, path in given.items() if path is not None}
-    if len(named) != 1:
-        raise InputError(f"name one of --{', --'.join(given)}, not {' and '.join(named) or 'none'}")
-    if labels is not None and labels_from_folders:
-        raise InputError("--labels and --labels-from-folders both name labels; choose one")
-    [(kind, path)] = named.items()
-    if labels_from_folders and kind != "images":
-        raise InputError(f"--labels-from-folders goes with --images, not with --{kind}")
-    wanted = {"classes": classes, "tags": tags, "numbers": number}
-    [*words] = [word for word, value in wanted.items() if value is not None]
-    if len(words) > 1:
-        raise InputError(f"an item has {' or '.join(words)}, not all of them; choose one")
-    made_of = words[0] if words else "classes"
+    kind, path = _items(images=images, text=text, table=table, arrays=arrays, features=features)
+    _refuse_labels(kind, labels=labels, folders=labels_from_folders)
+    made_of, names = _label_names(classes=classes, tags=tags, numbers=number)
     if made_of != "classes" and (labels_from_folders or example):
         raise InputError(
             f"folders and examples name classes, not {made_of}; give known ones by --labels FILE"
@@ -120,7 +120,7 @@ def new(
     made = create(
         name,
         items,
-        names=None if not words else _names(wanted[made_of] or ""),
+        names=names,
         made_of=made_of,
         labels=labels,
         folders=labels_from_folders,
@@ -137,6 +137,32 @@ def new(
         typer.echo(line)
 
 
+def _items(**given: Path | None) -> tuple[str, Path]:
+    """The kind of the items and where they are: exactly one option names them."""
+    named = {kind: path for kind, path in given.items() if path is not None}
+    if len(named) != 1:
+        raise InputError(f"name one of --{', --'.join(given)}, not {' and '.join(named) or 'none'}")
+    [found] = named.items()
+    return found
+
+
+def _refuse_labels(kind: str, *, labels: Path | None, folders: bool) -> None:
+    if labels is not None and folders:
+        raise InputError("--labels and --labels-from-folders both name labels; choose one")
+    if folders and kind != "images":
+        raise InputError(f"--labels-from-folders goes with --images, not with --{kind}")
+
+
+def _label_names(**given: str | None) -> tuple[str, list[str] | None]:
+    """What labels are made of, and its names; at most one option names them."""
+    named = {word: text for word, text in given.items() if text is not None}
+    if len(named) > 1:
+        raise InputError(f"an item has {' or '.join(named)}, not all of them; choose one")
+    for word, text in named.items():
+        return word, _names(text)
+    return "classes", None
+
+
 def _names(text: str) -> list[str]:
     """Names between commas; quotes hold one together that has a comma itself."""
     return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
@@ -144,8 +170,6 @@ def _names(text: str) -> list[str]:
 
 def _example(text: str) -> tuple[str, str]:
     """A class and an item; the class may not hold the sign between them, the item may."""
-    from askwise.errors import InputError
-
     name, sign, item = text.partition("=")
     if not (name.strip() and sign and item.strip()):
         raise InputError(f"an example is written CLASS=ITEM, e.g. cat=cat1.jpg; not {text!r}")
@@ -174,12 +198,12 @@ def _lines(made: "Made") -> list[str]:
     name, plan = made.project.name, made.plan
     head = f"{name}: " + ("a new project" if not made.before else _grown(made))
     encoder = "none" if made.encoder is None else made.encoder.record.line()
-    word = {"multilabel": "tags", "regression": "numbers"}.get(plan.kind, "classes")
+    names = ", ".join(plan.names) or "none yet: name them on the page with +, as you meet them"
     first = "" if plan.initial_select is None else f", by {plan.initial_select}"
     file = f"            askwise run {name} --oracle labels.csv   answers from a file (columns id,label)"
     lines = [
         head,
-        f"{word:<12}{', '.join(plan.names) or 'none yet: name them on the page with +, as you meet them'}",
+        f"{plan.made_of:<12}{names}",
         f"labels      {made.labelled:,}" + (f", {made.labels:,} of them new" if made.labels else ""),
         f"encoder     {encoder}",
         f"learns      {_learns(made)}",

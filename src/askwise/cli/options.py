@@ -47,3 +47,8 @@ def seeds(text: str) -> list[int]:
 def print_json(value: Any) -> None:
     """One JSON object on standard output."""
     typer.echo(json.dumps(value, allow_nan=False))
+
+
+def item_line(identity: str, name: str) -> str:
+    """An item in one line: its id, and its name where that is another."""
+    return identity if name == identity else f"{identity}  {name}"

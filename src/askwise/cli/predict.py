@@ -70,14 +70,8 @@ def predict(
         return
     items = f"{total:,} new items after {len(known):,}" if append else f"{total:,} items"
     typer.echo(f"{path}: {items}, by the model of round {trained.round.number}")
-    for label in classes:
-        typer.echo(f"  {told.classes[label]:>7,}  {label}")
-    if told.refused:
-        typer.echo(f"  {told.refused:>7,}  refused: see the column error")
-    if plan.kind != "regression":
-        typer.echo(
-            f"ask a person about {told.ask:,}: there the model may be wrong in more than {100 * risk:g} %"
-        )
+    for line in told.lines(classes, risk=None if plan.kind == "regression" else risk):
+        typer.echo(line)
 
 
 class Told:
@@ -97,3 +91,13 @@ class Told:
                 self.classes[row.get("class")] += 1
                 self.ask += row.get("ask") or 0
             yield row
+
+    def lines(self, classes: Iterable[str], *, risk: float | None) -> Iterator[str]:
+        """What was counted, for a person; `risk` is the share of errors above which one is asked."""
+        for label in classes:
+            yield f"  {self.classes[label]:>7,}  {label}"
+        if self.refused:
+            yield f"  {self.refused:>7,}  refused: see the column error"
+        if risk is not None:
+            share = f"{100 * risk:g} %"
+            yield f"ask a person about {self.ask:,}: there the model may be wrong in more than {share}"

@@ -1,5 +1,6 @@
 """`askwise run`: the loop of a plan, answered by a file or a simulation."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from askwise.cli.live import bars
-from askwise.cli.options import AsJson, DataDir, Settings, print_json, seeds
+from askwise.cli.options import AsJson, DataDir, Settings, item_line, print_json, seeds
 
 if TYPE_CHECKING:
     from askwise.runs.one import Ended, Run
@@ -48,24 +49,14 @@ def run(
     Several runs go side by side, by default one on each core; with engine = "ray" in the first plan, on
     a cluster.
     """
-    from askwise.cli.stores import plan_path, store_path
     from askwise.engine import kept, open_engine
-    from askwise.loop.plan import make
     from askwise.runs.many import run_all
-    from askwise.runs.material import material, read_plan
-    from askwise.runs.one import Run
     from askwise.store import shown
 
     started = perf_counter()
     stop = [] if until is None else [f"until={until}"]
     wanted = [*(set_ or ()), *stop, *([f"engine_options.processes={processes}"] if processes else ())]
-    runs = []
-    for path in map(plan_path, plans):
-        whole = read_plan(path, overrides=wanted)
-        known = material(whole, data_dir=data, folder=path.parent)
-        for seed in [None] if seeds_ is None else seeds(seeds_):
-            one = whole if seed is None else make({**whole.model_dump(), "seed": seed})
-            runs.append(Run(one, known, store_path(path, whole, seed=seed), path.parent))
+    runs = _runs(plans, wanted, [None] if seeds_ is None else seeds(seeds_), data)
     engine = open_engine(runs[0].plan.engine, **runs[0].plan.engine_options)
     with bars({run.name: run.plan.budget for run in runs}) as tell, kept(engine):
         ended = run_all(runs, engine, source=oracle, exact=exact, on_round=tell, progress=tell.doing)
@@ -79,10 +70,27 @@ def run(
         typer.echo(_line(result))
         for question in end.questions:
             guess = f" (guess: {question.guess})" if question.guess else ""
-            typer.echo(
-                f"  {question.id}" + (f"  {question.name}" if question.name != question.id else "") + guess
-            )
+            typer.echo(f"  {item_line(question.id, question.name)}{guess}")
     typer.echo(f"report: askwise report {' '.join(shown(run.store) for run in runs)}")
+
+
+def _runs(
+    plans: Sequence[Path], wanted: Sequence[str], every: Sequence[int | None], data: Path | None
+) -> "list[Run]":
+    """Every plan with every seed; the runs of one plan share its items."""
+    from askwise.cli.stores import plan_path, store_path
+    from askwise.loop.plan import make
+    from askwise.runs.material import material, read_plan
+    from askwise.runs.one import Run
+
+    runs = []
+    for path in map(plan_path, plans):
+        whole = read_plan(path, overrides=wanted)
+        known = material(whole, data_dir=data, folder=path.parent)
+        for seed in every:
+            one = whole if seed is None else make({**whole.model_dump(), "seed": seed})
+            runs.append(Run(one, known, store_path(path, whole, seed=seed), path.parent))
+    return runs
 
 
 def _summary(run: "Run", ended: "Ended") -> dict[str, Any]:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from askwise.cli.options import AsJson, DataDir, print_json
+from askwise.cli.options import AsJson, DataDir, item_line, print_json
+from askwise.errors import InputError
 
 if TYPE_CHECKING:
     from askwise.loop.learner import Learner
     from askwise.loop.plan import Plan
+    from askwise.loop.shares import Share
     from askwise.oracle import Oracle
     from askwise.runs.material import Material
 
@@ -46,7 +48,7 @@ def certify(
     elif waiting:
         typer.echo(f"attempt {found.attempt} waits for {len(waiting)} checks: name the class of each item")
         for question in found.waits_for:
-            typer.echo(f"  {question.id}" + (f"  {question.name}" if question.name != question.id else ""))
+            typer.echo(f"  {item_line(question.id, question.name)}")
         typer.echo("give the answers with: --oracle labels.csv (columns id,label)")
     elif not told["certified"]:
         typer.echo(f"cannot certify: {told['reason']}")
@@ -86,7 +88,6 @@ def estimate(
 
     It rests on the test answers, which are uniform draws, and is sharpened by the model's predictions.
     """
-    from askwise.errors import InputError
     from askwise.runs.columns import columns_of
 
     if width is not None and (width <= 0 or (mean is None and width >= 1)):
@@ -102,8 +103,7 @@ def estimate(
             waiting = len(asked) - len(told)
         parts = None
         if by is not None:
-            columns = [one.strip() for one in by.split(",")]
-            cells = columns_of(plan, known.pool, columns)
+            cells = columns_of(plan, known.pool, [one.strip() for one in by.split(",")])
             parts = {one: ", ".join(values) for one, values in cells.items()}
         found = ours.estimate(wanted, parts=parts, width=width)
     if json:
@@ -112,18 +112,7 @@ def estimate(
         return
     typer.echo(f"{'share' if mean is None else 'mean'} of {wanted}, 95 % interval:")
     for one in found:
-        if one.estimate is None:
-            typer.echo(f"  {one.part}: not known: {one.why}")
-            continue
-        e = one.estimate
-        rest = f"; {one.skipped} skipped" if one.skipped else ""
-        need = "" if one.more is None else f"; {one.more:,} more answers for a width of {width:g}"
-        shown = (
-            f"{100 * e.value:.1f} % ({100 * e.low:.1f} to {100 * e.high:.1f})"
-            if mean is None
-            else f"{e.value:.4g} ({e.low:.4g} to {e.high:.4g})"
-        )
-        typer.echo(f"  {one.part}: {shown}, {e.answers} answers{rest}{need}")
+        typer.echo(f"  {one.part}: {_estimate_line(one, mean is None, width)}")
     if mean is not None:
         typer.echo("A t interval: right for many answers; a mean of items that could be told.")
     if len(found) > 1:
@@ -132,10 +121,21 @@ def estimate(
         typer.echo(f"{waiting} questions wait for answers: askwise run {name} --oracle labels.csv")
 
 
+def _estimate_line(one: "Share", share: bool, width: float | None) -> str:
+    """An estimate with its interval, or why there is none."""
+    if one.estimate is None:
+        return f"not known: {one.why}"
+    e = one.estimate
+    rest = f"; {one.skipped} skipped" if one.skipped else ""
+    need = "" if one.more is None else f"; {one.more:,} more answers for a width of {width:g}"
+    shown = f"{e.value:.4g} ({e.low:.4g} to {e.high:.4g})"
+    if share:
+        shown = f"{100 * e.value:.1f} % ({100 * e.low:.1f} to {100 * e.high:.1f})"
+    return f"{shown}, {e.answers} answers{rest}{need}"
+
+
 def _wanted(plan: "Plan", class_: str | None, mean: str | None) -> str:
     """The class or the number that is meant; an error where it does not go with the task."""
-    from askwise.errors import InputError
-
     numbers = plan.kind == "regression"
     named, other = (mean, class_) if numbers else (class_, mean)
     if named is None or other is not None:
@@ -160,9 +160,8 @@ def suspects(
         print_json({"suspects": [asdict(one) for one in found], "annotators": rated})
         return
     for one in found:
-        shown = one.id + (f"  {one.name}" if one.name != one.id else "")
         typer.echo(
-            f"  {shown}: {one.label} ({one.probability:.3f}), likelier {one.likelier} "
+            f"  {item_line(one.id, one.name)}: {one.label} ({one.probability:.3f}), likelier {one.likelier} "
             f"({one.likelier_probability:.3f})"
         )
     typer.echo(f"{len(found)} labels to look at again" if found else "no label is doubtful")
@@ -210,7 +209,6 @@ def opened(
 ) -> "Iterator[tuple[Learner, Plan, Material, Oracle | None, Path]]":
     """The learner of a project, its plan, its items, who answers, and its folder."""
     from askwise.cli.stores import plan_path, store_path
-    from askwise.errors import InputError
     from askwise.runs.build import learner, oracle
     from askwise.runs.material import material, read_plan
 

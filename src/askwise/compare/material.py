@@ -54,10 +54,9 @@ def material(
 def network(protocol: Protocol, items: Material) -> nn.Module:
     """The protocol's network, as large as its items and labels need it."""
     task = protocol.task
-    word = {"multilabel": "tags", "regression": "numbers"}.get(task.name, "classes")
     values: dict[str, Any] = {"task": task, "network": protocol.network}
     if items.classes:
-        values[word] = items.classes
+        values[task.made_of] = items.classes
     plan = make({**values, "network_options": dict(protocol.network_options)})
     return sized_network(plan, items.train[0][0])
 
@@ -66,7 +65,7 @@ def _enough(protocol: Protocol, count: int) -> None:
     if protocol.labels > count:
         raise InputError(
             f"{protocol.data} has {count:,} labels to learn from, not {protocol.labels:,}; "
-            f"ask for at most so many"
+            "ask for at most so many"
         )
 
 

@@ -17,7 +17,8 @@ from askwise.loop.edits import measured_now
 from askwise.loop.featured import encoder_condition, feature_inputs, feature_pool, head_of
 from askwise.loop.opening import check_outputs, open_run
 from askwise.loop.parts import balanced, balanced_before, initial_part, measured_part
-from askwise.loop.plan import Part, Plan, make
+from askwise.loop.plan import Plan, make
+from askwise.loop.plan_fields import Part
 from askwise.loop.setting import Labelled, Setting
 from askwise.oracle.labelling import labelling
 from askwise.oracle.masks import Masks

@@ -14,7 +14,7 @@ from askwise.assess import Certificate as Certified
 from askwise.errors import InputError
 from askwise.loop.measure import known_by
 from askwise.loop.models import latest
-from askwise.loop.plan import one_class
+from askwise.loop.plan_rules import one_class
 from askwise.loop.questions import shown
 from askwise.loop.setting import Setting
 from askwise.oracle import Oracle

@@ -11,7 +11,7 @@ from askwise.bayes.posteriors import as_posterior
 from askwise.bayes.predict import predict
 from askwise.errors import InputError
 from askwise.loop.agreement import blind_words
-from askwise.loop.plan import one_class
+from askwise.loop.plan_rules import one_class
 from askwise.loop.setting import Setting
 from askwise.seeding import derive
 from askwise.store.facts import Answer

@@ -35,7 +35,7 @@ def change(setting: Setting, edit: str, old: str, to: Sequence[str] = ()) -> Non
         facts: list[Fact] = list(new)
         names = edited([*edits, *new]).names
         if tuple(names) != plan.names:
-            plan = make(plan.model_dump() | {"tags" if plan.tags else "classes": names})
+            plan = make(plan.model_dump() | {plan.made_of: names})
             facts.append(planned(plan))
         try:
             setting.store.append(facts, expect=revision)

@@ -4,23 +4,23 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 from torch import nn
 
-from askwise.acquire import Acquire, as_acquisition
+from askwise.acquire import as_acquisition
 from askwise.assess import Annotators
 from askwise.bayes.fitted import Fitted, as_network
-from askwise.bayes.posteriors import Posterior
 from askwise.bayes.predict import predict
 from askwise.engine import Engine, open_engine
-from askwise.errors import InputError, choose, positive
+from askwise.errors import InputError, positive
 from askwise.loop import edits
 from askwise.loop import run as loop
 from askwise.loop.added import keep_added
 from askwise.loop.answers import tell
 from askwise.loop.assemble import Given, assemble
 from askwise.loop.audit import Audit, audit
+from askwise.loop.choices import Choices, chosen_plan
 from askwise.loop.decide import Stop, Wait
 from askwise.loop.doubtful import Suspect, annotators_of, suspects_of
 from askwise.loop.ending import final_model
@@ -28,9 +28,10 @@ from askwise.loop.featured import seen_by
 from askwise.loop.finding import Finder
 from askwise.loop.live import CHECKPOINT, Live
 from askwise.loop.models import latest
-from askwise.loop.opening import sync_grown
+from askwise.loop.opening import retry, set_aside, sync_grown
 from askwise.loop.perform import ask_questions
-from askwise.loop.plan import Plan, acquisition, make, ready
+from askwise.loop.plan import Plan
+from askwise.loop.plan_rules import acquisition, ready
 from askwise.loop.quality import Quality
 from askwise.loop.questions import Questions, open_questions
 from askwise.loop.shares import Share, share_of
@@ -39,48 +40,10 @@ from askwise.markup import card
 from askwise.oracle import AnyOracle, Oracle, open_oracle
 from askwise.pool import Item, Pool, as_pool
 from askwise.pool.pool import Source
-from askwise.store.classes import names
 from askwise.store.contract import Store
-from askwise.store.facts import Answer, Quarantine, Resolution, Round
+from askwise.store.facts import Answer, Resolution, Round
 from askwise.tasks import Prediction, Task
-from askwise.train import Training
 from askwise.train.progress import Follow
-
-
-class Choices(TypedDict, total=False):
-    """The fields of a plan that a learner takes as they are; `loop/plan.py` says what each means."""
-
-    posterior: Posterior | str | Mapping[str, Any]
-    acquire: Acquire
-    acquire_options: Mapping[str, Any]
-    select: str
-    select_options: Mapping[str, Any]
-    initial_select: str | None
-    batch: int
-    budget: int
-    testing: float
-    region: float
-    until: float | None
-    stable: float | None
-    gain: float | None
-    start: str
-    training: Training | Mapping[str, Any]
-    calibrate: bool | None
-    draws: int
-    draw: str
-    pool_subset: int | None
-    shortlist: int
-    targets: int
-    retrain_after: int | None
-    refill_at: int
-    keep: int
-    needed: int
-    overlap: float
-    policy: str
-    seed: int
-    device: str
-    engine: str | Engine
-    engine_options: Mapping[str, Any]
 
 
 class Learner:
@@ -123,9 +86,8 @@ class Learner:
         progress: Follow = False,
         **choices: Unpack[Choices],
     ) -> None:
-        plan = _plan(
-            plan, {"task": task, "classes": classes, "tags": tags, "numbers": numbers}, dict(choices)
-        )
+        labels = {"task": task, "classes": classes, "tags": tags, "numbers": numbers}
+        plan = chosen_plan(plan, labels, dict(choices))
         own = choices.get("acquire")
         acquired = acquisition(plan) if own is None or isinstance(own, str) else as_acquisition(own)[1]
         ready(plan)
@@ -221,10 +183,7 @@ class Learner:
         if isinstance(given, str | Path):
             return self._items.again(given)
         if isinstance(given, list | tuple) and given and all(isinstance(one, str) for one in given):
-            reading = self._items.read([self._items.find(one) for one in given])
-            for name, why in reading.quarantined.items():
-                raise InputError(f"item {name!r} cannot be read: {why}")
-            return reading.inputs
+            return self._items.inputs([self._items.find(one) for one in given])
         return given
 
     def status(self) -> Status:
@@ -271,21 +230,11 @@ class Learner:
 
     def set_aside(self, reasons: Mapping[str, str]) -> list[str]:
         """The ids of items that will not be asked, and were not yet: bad ones, or copies of others."""
-        setting = self._setting
-        ledger = setting.ledger.refresh()
-        new = [name for name in reasons if not ledger.known(name) and name not in setting.held]
-        setting.pool.check(new)
-        setting.store.append([Quarantine(id=name, reason=reasons[name]) for name in new])
-        ledger.refresh()
-        return new
+        return set_aside(self._setting, reasons)
 
     def retry(self) -> list[str]:
         """The ids of quarantined items that can be read again, and are back in the pool."""
-        setting = self._setting
-        held = [name for name in setting.ledger.refresh().quarantined if name in setting.pool]
-        back = setting.pool.read(held).ids
-        setting.store.append([Quarantine(id=name, reason=None) for name in back])
-        return back
+        return retry(self._setting)
 
     def certify(
         self,
@@ -370,22 +319,6 @@ class Learner:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _plan(plan: Plan | None, labels: dict[str, Any], choices: dict[str, Any]) -> Plan:
-    """The plan without its labelled data, from choices (None stands for a default) or as given."""
-    if plan is not None:
-        both = choices | labels
-        extra = [name for name, value in both.items() if name != "acquire" and value is not None]
-        if extra:
-            raise InputError(f"the plan decides {extra[0]!r}; change it there")
-        return plan
-    for name in choices:
-        choose("option of Learner", name, Choices.__annotations__)
-    made = make({name: value for name, value in (choices | labels).items() if value is not None})
-    if made.unnamed:  # only a plan may leave them to people on a page
-        names(made.classes)
-    return made
 
 
 def _is_number(value: Any) -> bool:

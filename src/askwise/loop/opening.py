@@ -74,6 +74,24 @@ def sync_grown(setting: Setting) -> None:
             _take_in(setting, *_compared(setting), _digest(setting))
 
 
+def set_aside(setting: Setting, reasons: Mapping[str, str]) -> list[str]:
+    """The ids of items that will not be asked, and were not yet: bad ones, or copies of others."""
+    ledger = setting.ledger.refresh()
+    new = [name for name in reasons if not ledger.known(name) and name not in setting.held]
+    setting.pool.check(new)
+    setting.store.append([Quarantine(id=name, reason=reasons[name]) for name in new])
+    ledger.refresh()
+    return new
+
+
+def retry(setting: Setting) -> list[str]:
+    """The ids of quarantined items that can be read again, and are back in the pool."""
+    bad = [name for name in setting.ledger.refresh().quarantined if name in setting.pool]
+    back = setting.pool.read(bad).ids
+    setting.store.append([Quarantine(id=name, reason=None) for name in back])
+    return back
+
+
 def check_outputs(network: nn.Module, like: Tensor, plan: Plan) -> tuple[int, int]:
     """The pixels of a mask, 0 x 0 without any; a network that does not fit items or labels is refused."""
     outputs = outputs_of(network, torch.zeros_like(like)[None])
@@ -84,10 +102,9 @@ def check_outputs(network: nn.Module, like: Tensor, plan: Plan) -> tuple[int, in
     if plan.kind == "regression" and plan.task.get("tau") is None:
         wanted *= 2  # means, then log-variances
     if count != wanted:
-        word = {"classification": "classes", "multilabel": "tags", "segmentation": "classes"}.get(plan.kind)
-        there = (
-            f"there are {wanted} {word}" if word else f"should have {wanted} for {len(plan.names)} numbers"
-        )
+        there = f"there are {wanted} {plan.made_of}"
+        if plan.kind == "regression":
+            there = f"should have {wanted} for {len(plan.names)} numbers"
         raise InputError(f"the network has {count} outputs, and {there}; make them equal")
     return pixels[0], pixels[1]
 
@@ -101,7 +118,7 @@ def _classes(setting: Setting) -> list[Fact]:
     if setting.plan.kind == "regression":
         return []
     before, now = stored_classes(setting.store), setting.plan.names
-    word = "tags" if setting.plan.tags else "classes"
+    word = setting.plan.made_of
     if now[: len(before)] != before:
         raise InputError(
             f"store {setting.store.name} has the {word} {', '.join(before)}, and the plan {', '.join(now)}; "

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from askwise.errors import InputError, choose, positive
-from askwise.loop.plan import Initial, Part, Plan, make
+from askwise.loop.plan import Plan, make
+from askwise.loop.plan_fields import Initial, Part
 from askwise.loop.score import chunks, subset
 from askwise.loop.setting import Labelled
 from askwise.oracle import known_labels, open_oracle

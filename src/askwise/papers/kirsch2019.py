@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 
-from askwise.data import load
-from askwise.errors import InputError
 from askwise.papers.curves import area_column, area_of, labels_column, last_column, run_on
+from askwise.papers.images import image_set
 from askwise.papers.record import Claim, Entry, Line, Pair, Paper, Picture, Place, Table
 from askwise.pool import arrays
 from askwise.runs.material import Material
@@ -39,13 +37,9 @@ REPEATS, NOISE = 3, 0.1
 @cache
 def pool_of(name: str, data_dir: Path | None, repeats: int) -> Material:
     """The items, normalised as in their code; repeated ones have noise of their own."""
-    data = load(name, data_dir=data_dir)
-    if not isinstance(data.train_x, Tensor) or not isinstance(data.test_x, Tensor):
-        raise InputError(f"{name} holds no images")
-    mean, std = (
-        (0.1307, 0.3081) if name == "mnist" else (float(data.train_x.mean()), float(data.train_x.std()))
-    )
-    x, test = (data.train_x - mean) / std, (data.test_x - mean) / std
+    data, x, test = image_set(name, data_dir)
+    mean, std = (0.1307, 0.3081) if name == "mnist" else (float(x.mean()), float(x.std()))
+    x, test = (x - mean) / std, (test - mean) / std
     labels = [data.classes[label] for label in data.train_y.tolist()]
     if repeats > 1:
         rng = generator(0, "papers", "repeated")
@@ -63,18 +57,9 @@ def run(settings: Mapping[str, Any], seed: int, place: Place) -> dict[str, Any]:
 
 def entry(items: str, method: str, batch: int, *, quick: bool) -> Entry:
     """One method with so many labels a round."""
-    training = (
-        {"epochs": 4, "min_steps": 100, "batch_size": 64, "lr": 3e-3, "patience": 3, "watch": "accuracy"}
-        if quick
-        else {
-            "epochs": 30,
-            "min_steps": 2370,
-            "batch_size": 64,
-            "lr": 1e-3,
-            "patience": 3,
-            "watch": "accuracy",
-        }
-    )
+    length = {"epochs": 4, "min_steps": 100} if quick else {"epochs": 30, "min_steps": 2370}
+    early = {"patience": 3, "watch": "accuracy"}
+    training = {**length, "batch_size": 64, "lr": 3e-3 if quick else 1e-3, **early}
     plan = {
         "classes": list("0123456789"),
         "posterior": {"name": "mc_dropout"},
@@ -99,36 +84,33 @@ def entry(items: str, method: str, batch: int, *, quick: bool) -> Entry:
 
 def tables(quick: bool) -> Sequence[Table]:
     """Labels to 90 % and 95 %."""
-    pictures = []
-    for items in ("MNIST", "repeated MNIST"):
-        pictures.append(
-            Picture(
-                name=f"1_{items.replace(' ', '_').lower()}",
-                title=f"{items}, 10 a round",
-                entries={method: entry(items, method, 10, quick=quick).name for method in METHODS},
-            )
+    pictures = [
+        Picture(
+            name=f"1_{items.replace(' ', '_').lower()}",
+            title=f"{items}, 10 a round",
+            entries={method: entry(items, method, 10, quick=quick).name for method in METHODS},
         )
+        for items in ("MNIST", "repeated MNIST")
+    ]
     return (
         Table(
             key="1",
             title="labels to 90 % and 95 %, MNIST and repeated MNIST",
             source="Table 1 and the authors' logs: medians of 6 to 12 runs, the 20 first labels included, "
-            "the "
-            "1,024 validation points not. The paper itself prints about 90 and 200 for BatchBALD, b = 10.",
+            "the 1,024 validation points not. The paper itself prints about 90 and 200 for BatchBALD, b = "
+            "10.",
             protocol=(
                 "Quick protocol, not comparable with theirs number by number: the 8 x 8 digits of "
-                "scikit-learn instead "
-                "of MNIST, digits_cnn, 100 steps at 3e-3, 60 labels and 100 for validation, 100 draws. "
+                "scikit-learn instead of MNIST, digits_cnn, 100 steps at 3e-3, 60 labels and 100 for "
+                "validation, 100 draws. "
                 if quick
                 else "MNIST, their network, Adam 1e-3, batch 64, at most 30 epochs of 79 steps, 300 labels "
-                "and 1,024 for "
-                "validation, 100 draws, the whole pool scored. "
+                "and 1,024 for validation, 100 draws, the whole pool scored. "
             )
             + "Inputs normalised; 20 balanced labels; new weights each round; early stopping on validation "
-            "accuracy "
-            f"(patience 3, dropout off, best weights restored); consistent masks. Repeated: {REPEATS} "
-            "copies with "
-            f"noise of deviation {NOISE:g}. Ours count the validation labels in every total, theirs do not.",
+            "accuracy (patience 3, dropout off, best weights restored); consistent masks. Repeated: "
+            f"{REPEATS} copies with noise of deviation {NOISE:g}. Ours count the validation labels in every "
+            "total, theirs do not.",
             heads=("items", "method", "b"),
             lines=[
                 Line(

@@ -210,8 +210,7 @@ def _provenance(section: Section) -> str:
     seeds = sorted({seed for by_seed in section.found.values() for seed in by_seed})
     return (
         f"Seeds {', '.join(map(str, seeds))}; {spent(section.found)['all']:.2f} CPU hours; commits of the "
-        "runs: "
-        f"{', '.join(commits(section.found))}."
+        f"runs: {', '.join(commits(section.found))}."
     )
 
 

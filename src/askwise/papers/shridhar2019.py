@@ -17,12 +17,12 @@ from askwise.errors import InputError
 from askwise.math.uncertainty import variances
 from askwise.papers.curves import Number, cpu_column, value_of
 from askwise.papers.images import images
-from askwise.papers.record import Claim, Entry, Line, Pair, Paper, Picture, Place, Table
-from askwise.runs.rows import Row
+from askwise.papers.record import Claim, Entry, Line, Measure, Pair, Paper, Picture, Place, Table
 from askwise.seeding import derive
 from askwise.train import Training
 
-KINDS = {"Bayesian, local": "local", "Bayesian, whole weights": "sample", "point": None}
+LOCAL = "Bayesian, local"
+KINDS = {LOCAL: "local", "Bayesian, whole weights": "sample", "point": None}
 # Validation accuracy in %: Bayesian, point (the tables of results); AlexNetHalf and L1-pruned Bayesian.
 THEIRS: Mapping[tuple[str, str], tuple[str, str]] = {
     ("MNIST", "LeNet-5"): ("98", "98"),
@@ -123,76 +123,79 @@ def entry(items: str, network: str, kind: str, *, quick: bool) -> Entry:
     )
 
 
-def tables(quick: bool) -> Sequence[Table]:
-    """Accuracy, uncertainty and size."""
+def _lines(quick: bool) -> list[Line]:
     lines = []
     for (items, network), (bayesian, point) in THEIRS.items():
         for kind in KINDS:
             cells = {"accuracy": point if kind == "point" else bayesian}
-            if network == "AlexNet" and kind == "Bayesian, local":
+            if network == "AlexNet" and kind == LOCAL:
                 cells["pruned_accuracy"] = PRUNED[items]
-            if network == "LeNet-5" and kind == "Bayesian, local":
+            if network == "LeNet-5" and kind == LOCAL:
                 cells["aleatoric"], cells["epistemic"] = UNCERTAINTY[items]
             one = entry(items, network, kind, quick=quick)
             lines.append(Line(words=(items, network, kind), entry=one, theirs=cells))
     for items, accuracy in HALF.items():
-        one = entry(items, "AlexNetHalf", "Bayesian, local", quick=quick)
-        lines.append(
-            Line(words=(items, "AlexNetHalf", "Bayesian, local"), entry=one, theirs={"accuracy": accuracy})
+        one = entry(items, "AlexNetHalf", LOCAL, quick=quick)
+        lines.append(Line(words=(items, "AlexNetHalf", LOCAL), entry=one, theirs={"accuracy": accuracy}))
+    return lines
+
+
+def _pictures(quick: bool) -> list[Picture]:
+    return [
+        Picture(
+            name=f"1_{measure}",
+            title=f"Bayesian networks, local noise: {measure} while they learn",
+            entries={
+                f"{items}, {network}": entry(items, network, LOCAL, quick=quick).name
+                for items, network in THEIRS
+            },
+            measure=f"{measure}_by_epoch",
+            x="epochs",
+            words=measure if measure == "accuracy" else f"{measure} variance of a class",
         )
-    return (
-        Table(
-            key="1",
-            title="Bayesian and point networks, with and without local reparameterisation",
-            source="The tables of validation accuracy, of AlexNetHalf and L1 pruning, and of LeNet-5's "
-            "uncertainty "
-            "(whole per cent there).",
-            protocol=(
-                "Quick protocol, not comparable with theirs: 300 test images, relu, batch 32, KL weight "
-                ".01, 10 draws; "
-                "LeNet-5: the first 500 training images, 12 epochs at 3e-3; AlexNet: the first 150, 6 "
-                "epochs at 1e-3, "
-                "which is too short to learn. "
-                if quick
-                else "All images, 20 epochs, batch 256, KL weight 1, 25 draws. "
-            )
-            + "Softplus, Adam 1e-3 (begun anew at each stage of measuring), every layer Gaussian, prior "
-            "N(0, .1^2), "
-            "rho ~ N(-5, .1), loss mean NLL + KL / labels; the mean of whole weight draws on test images. "
-            "Uncertainty as variances per class, mean over classes and images. Pruned: half of the "
-            "weights, by L1.",
-            heads=("data", "network", "kind"),
-            lines=lines,
-            columns=(
-                Number("accuracy", "accuracy, %", factor=100.0, theirs=True).column,
-                Number("aleatoric", "aleatoric", "{:.4f}", theirs=True).column,
-                Number("epistemic", "epistemic", "{:.4f}", theirs=True).column,
-                Number("pruned_accuracy", "pruned, %", factor=100.0, theirs=True).column,
-                Number("size", "numbers kept for each weight", "{:.2f}").column,
-                cpu_column(),
-            ),
-            pictures=[
-                Picture(
-                    name=f"1_{measure}",
-                    title=f"Bayesian networks, local noise: {measure} while they learn",
-                    entries={
-                        f"{items}, {network}": entry(items, network, "Bayesian, local", quick=quick).name
-                        for items, network in THEIRS
-                    },
-                    measure=f"{measure}_by_epoch",
-                    x="epochs",
-                    words=measure if measure == "accuracy" else f"{measure} variance of a class",
-                )
-                for measure in MEASURED
-            ],
-            cited=(
-                "Super-resolution (ESPCN) and a GAN with a Bayesian discriminator, which the paper names "
-                "without "
-                "numbers, are examples/super_resolution.py and examples/gan.py.",
-                "Users of the public code report 58 to 61 % on CIFAR-10.",
-            ),
+        for measure in MEASURED
+    ]
+
+
+def _table_1(quick: bool) -> Table:
+    return Table(
+        key="1",
+        title="Bayesian and point networks, with and without local reparameterisation",
+        source="The tables of validation accuracy, of AlexNetHalf and L1 pruning, and of LeNet-5's "
+        "uncertainty (whole per cent there).",
+        protocol=(
+            "Quick protocol, not comparable with theirs: 300 test images, relu, batch 32, KL weight .01, 10 "
+            "draws; LeNet-5: the first 500 training images, 12 epochs at 3e-3; AlexNet: the first 150, 6 "
+            "epochs at 1e-3, which is too short to learn. "
+            if quick
+            else "All images, 20 epochs, batch 256, KL weight 1, 25 draws. "
+        )
+        + "Softplus, Adam 1e-3 (begun anew at each stage of measuring), every layer Gaussian, prior N(0, "
+        ".1^2), rho ~ N(-5, .1), loss mean NLL + KL / labels; the mean of whole weight draws on test "
+        "images. Uncertainty as variances per class, mean over classes and images. Pruned: half of the "
+        "weights, by L1.",
+        heads=("data", "network", "kind"),
+        lines=_lines(quick),
+        columns=(
+            Number("accuracy", "accuracy, %", factor=100.0, theirs=True).column,
+            Number("aleatoric", "aleatoric", "{:.4f}", theirs=True).column,
+            Number("epistemic", "epistemic", "{:.4f}", theirs=True).column,
+            Number("pruned_accuracy", "pruned, %", factor=100.0, theirs=True).column,
+            Number("size", "numbers kept for each weight", "{:.2f}").column,
+            cpu_column(),
+        ),
+        pictures=_pictures(quick),
+        cited=(
+            "Super-resolution (ESPCN) and a GAN with a Bayesian discriminator, which the paper names "
+            "without numbers, are examples/super_resolution.py and examples/gan.py.",
+            "Users of the public code report 58 to 61 % on CIFAR-10.",
         ),
     )
+
+
+def tables(quick: bool) -> Sequence[Table]:
+    """Accuracy, uncertainty and size."""
+    return (_table_1(quick),)
 
 
 def claims(quick: bool) -> Sequence[Claim]:
@@ -201,78 +204,54 @@ def claims(quick: bool) -> Sequence[Claim]:
     def name(items: str, network: str, kind: str) -> str:
         return entry(items, network, kind, quick=quick).name
 
-    def gap(key: str, kind: str, other: str, expected: Any, words: str) -> list[Pair]:
+    def ahead(other: str, words: str) -> list[Pair]:
+        """That the local network is ahead of another kind in accuracy, on every data set."""
         return [
             Pair(
-                ours=name(items, network, kind),
+                ours=name(items, network, LOCAL),
                 baseline=name(items, network, other),
-                measure=value_of(key, factor=100.0),
-                expected=expected,
+                measure=value_of("accuracy", factor=100.0),
+                expected="higher",
+                words=f"{items}, {network}: {words}, accuracy in points",
+            )
+            for items, network in THEIRS
+        ]
+
+    def below_zero(measure: Measure, words: str) -> list[Pair]:
+        """That a measure of the local network is below 0, on every data set."""
+        return [
+            Pair(
+                ours=name(items, network, LOCAL),
+                baseline=0.0,
+                measure=measure,
+                expected="lower",
                 words=f"{items}, {network}: {words}",
             )
             for items, network in THEIRS
         ]
 
-    def near(row: Row) -> float:
-        return abs(float(row["size"]) - 2.0) - 0.05
-
-    return [
-        Claim(
-            sentence="Bayesian networks are no worse than point networks (they are better in accuracy).",
-            table="1",
-            pairs=gap(
-                "accuracy", "Bayesian, local", "point", "higher", "Bayesian minus point, accuracy in points"
-            ),
+    sentences = {
+        "Bayesian networks are no worse than point networks (they are better in accuracy).": ahead(
+            "point", "Bayesian minus point"
         ),
-        Claim(
-            sentence="Local reparameterisation is better than drawing whole weights.",
-            table="1",
-            pairs=gap(
-                "accuracy",
-                "Bayesian, local",
-                "Bayesian, whole weights",
-                "higher",
-                "local minus whole weights, accuracy in points",
-            ),
+        "Local reparameterisation is better than drawing whole weights.": ahead(
+            "Bayesian, whole weights", "local minus whole weights"
         ),
-        Claim(
-            sentence="Uncertainty falls as accuracy rises during training.",
-            table="1",
-            pairs=[
-                Pair(
-                    ours=name(items, network, "Bayesian, local"),
-                    baseline=0.0,
-                    measure=value_of("follows"),
-                    expected="lower",
-                    words=f"{items}, {network}: correlation of total uncertainty with accuracy over the "
-                    "stages",
-                )
-                for items, network in THEIRS
-            ],
+        "Uncertainty falls as accuracy rises during training.": below_zero(
+            value_of("follows"), "correlation of total uncertainty with accuracy over the stages"
         ),
-        Claim(
-            sentence="A Bayesian network keeps twice the numbers of a point network (within 5 %).",
-            table="1",
-            pairs=[
-                Pair(
-                    ours=name(items, network, "Bayesian, local"),
-                    baseline=0.0,
-                    measure=near,
-                    expected="lower",
-                    words=f"{items}, {network}: distance from twice, minus .05",
-                )
-                for items, network in THEIRS
-            ],
+        "A Bayesian network keeps twice the numbers of a point network (within 5 %).": below_zero(
+            lambda row: abs(float(row["size"]) - 2.0) - 0.05, "distance from twice, minus .05"
         ),
-    ]
+    }
+    return [Claim(sentence=one, table="1", pairs=pairs) for one, pairs in sentences.items()]
 
 
 PAPER = Paper(
     name="shridhar2019",
     title="Shridhar, Laumann, Liwicki 2019: Bayesian CNNs by variational inference",
     cited="K. Shridhar, F. Laumann, M. Liwicki. A Comprehensive Guide to Bayesian Convolutional Neural "
-    "Network with "
-    "Variational Inference. 2019, arXiv:1901.02731.",
+    "Network with Variational Inference. 2019, arXiv:1901.02731.",
     tables=tables,
     claims=claims,
     needs=("mnist", "cifar10"),

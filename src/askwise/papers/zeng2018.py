@@ -54,8 +54,7 @@ MUS = (-3, -5, -9, -11)
 RATES = {"shared": True, "own": False}
 _QUICK = (
     "Quick protocol, not comparable with theirs number by number: the 8 x 8 digits of scikit-learn instead "
-    "of "
-    "MNIST, digits_cnn, 100 epochs at 3e-3, 20 + 40 labels to 140, 10 draws. "
+    "of MNIST, digits_cnn, 100 epochs at 3e-3, 20 + 40 labels to 140, 10 draws. "
 )
 _FULL = (
     "MNIST, the printed network (Gal's: 4 x 4 kernels, 32 filters), 200 epochs of Adam 1e-3, batch 64, 20 "
@@ -141,9 +140,9 @@ def _table_2(quick: bool) -> Table:
         ),
         pictures=pictures,
         cited=(
-            "The printed cells contradict some of the claims: BNN3 3.58 < BNN 3.67 (Max Entropy), BNN2 "
-            "6.44 < 6.62 "
-            "(Random), BNN1 to BNN3 all beat BNN on Var Ratios, and MC dropout (1.64) beats BNN-1 (2.40).",
+            "The printed cells contradict some of the claims: BNN3 3.58 < BNN 3.67 (Max Entropy), BNN2 6.44 "
+            "< 6.62 (Random), BNN1 to BNN3 all beat BNN on Var Ratios, and MC dropout (1.64) beats BNN-1 "
+            "(2.40).",
         ),
     )
 
@@ -168,8 +167,7 @@ def _table_3(quick: bool) -> Table:
         protocol=(_QUICK if quick else _FULL)
         + _COMMON
         + " Rate: the widths learn at the weights' rate (shared, the paper's) or at their own, which lets "
-        "them cross "
-        "their whole range in a training.",
+        "them cross their whole range in a training.",
         heads=("placement", "mu", "rate of the widths"),
         lines=lines,
         columns=(last_column(title="test error at the end, %", theirs=True, error=True), area_column()),
@@ -240,8 +238,7 @@ PAPER = Paper(
     name="zeng2018",
     title="Zeng, Lesnikowski, Alvarez 2018: Bayesian layer positioning",
     cited="J. Zeng, A. Lesnikowski, J. M. Alvarez. The Relevance of Bayesian Layer Positioning to Model "
-    "Uncertainty "
-    "in Deep Bayesian Active Learning. 2018, arXiv:1811.12535.",
+    "Uncertainty in Deep Bayesian Active Learning. 2018, arXiv:1811.12535.",
     tables=tables,
     claims=claims,
     needs=("mnist",),

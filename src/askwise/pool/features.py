@@ -3,7 +3,7 @@
 import copy
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -160,7 +160,7 @@ class FeaturePool(Pool):
         return identity in self._items
 
     @property
-    def ids(self) -> Iterator[str]:
+    def ids(self) -> Collection[str]:
         """Every id, quarantined ones included, in the order of arrival."""
         return self._items.ids
 
@@ -188,7 +188,7 @@ class FeaturePool(Pool):
         """The ids that are new; what is added are items, not features."""
         return self._items.add(more._items if isinstance(more, FeaturePool) else more)
 
-    def parts(self, ids: Sequence[str]) -> list[tuple[Source, list[str]]]:
+    def parts(self, ids: Collection[str]) -> list[tuple[Source, list[str]]]:
         """The sources of the items themselves."""
         return self._items.parts(ids)
 
@@ -197,7 +197,7 @@ class FeaturePool(Pool):
         self._items.check(ids)
         return self._features.kept(ids)
 
-    def read(self, ids: Sequence[str]) -> Reading:
+    def read(self, ids: Collection[str]) -> Reading:
         """The features as one tensor; bad items are left out by name and reason."""
         self._items.check(ids)
         return self._read_source(self._sources[0], list(ids))

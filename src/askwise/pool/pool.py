@@ -1,6 +1,6 @@
 """The items that may be asked about: stable ids, and one way to read them all."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
@@ -110,21 +110,20 @@ class Pool:
 
     def __getitem__(self, rows: slice) -> Tensor:
         """Some of the items in the order of arrival; one that cannot be read is refused by its name."""
-        reading = self.read(list(islice(self.ids, *rows.indices(len(self)))))
-        if reading.quarantined:
-            bad, why = next(iter(reading.quarantined.items()))
+        return self.inputs(list(islice(self.ids, *rows.indices(len(self)))))
+
+    def inputs(self, ids: Sequence[str]) -> Tensor:
+        """These items as one tensor; one that cannot be read is refused by its name."""
+        reading = self.read(ids)
+        for bad, why in reading.quarantined.items():
             raise InputError(f"item {self.name(bad)!r} cannot be read: {why}; leave it out")
         return reading.inputs
 
     def item(self, key: str | int) -> Item:
         """One item by its id, its row or its name."""
         identity = self.find(key)
-        reading = self.read([identity])
-        if reading.quarantined:
-            raise InputError(f"item {self.name(identity)!r} cannot be read: {reading.quarantined[identity]}")
-        return Item(
-            identity, self.row(identity), self.name(identity), self._owner[identity], reading.inputs[0]
-        )
+        [inputs] = self.inputs([identity])
+        return Item(identity, self.row(identity), self.name(identity), self._owner[identity], inputs)
 
     def row(self, identity: str) -> int:
         """The position of an item in its own source."""
@@ -201,9 +200,9 @@ class Pool:
         return identity in self._owner
 
     @property
-    def ids(self) -> Iterator[str]:
+    def ids(self) -> Collection[str]:
         """Every id, quarantined ones included, in the order of arrival."""
-        return iter(self._owner)
+        return self._owner.keys()
 
     @property
     def quarantined(self) -> dict[str, str]:
@@ -230,7 +229,7 @@ class Pool:
             new += [name for name in source.ids if self._owner.setdefault(name, number) == number]
         return new
 
-    def read(self, ids: Sequence[str]) -> Reading:
+    def read(self, ids: Collection[str]) -> Reading:
         """The items as one tensor; bad ones are left out by name and reason, and change no other."""
         self.check(ids)
         found = [self._read_source(source, mine) for source, mine in self.parts(ids)]
@@ -256,18 +255,18 @@ class Pool:
             found.update(zip(mine, stamps, strict=True))
         return [found[identity] for identity in ids]
 
-    def parts(self, ids: Sequence[str]) -> list[tuple[Source, list[str]]]:
+    def parts(self, ids: Collection[str]) -> list[tuple[Source, list[str]]]:
         """The sources of these items, each with its own."""
         found: dict[int, list[str]] = {}
         for identity in ids:
             found.setdefault(self._owner[identity], []).append(identity)
         return [(self._sources[number], mine) for number, mine in found.items()]
 
-    def check(self, ids: Sequence[str]) -> None:
+    def check(self, ids: Collection[str]) -> None:
         """Refuse an id that is not in the pool."""
-        strange = next((identity for identity in ids if identity not in self), None)
-        if strange is not None:
-            raise InputError(f"the pool has no item {strange!r}")
+        for identity in ids:
+            if identity not in self:
+                raise InputError(f"the pool has no item {identity!r}")
 
     @staticmethod
     def _read_source(source: Source, ids: list[str]) -> Reading:

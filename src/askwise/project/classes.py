@@ -68,9 +68,9 @@ def edit_classes(
         facts: list[Fact] = [*new, act]
         text = ""
         if after.names != before.names:
-            text = with_names(project.plan, word_for(plan), after.names)
+            text = with_names(project.plan, plan.made_of, after.names)
             past = store.facts(Planned)
-            facts += [planned(make({**past[-1].plan, word_for(plan): after.names}))] if past else []
+            facts += [planned(make({**past[-1].plan, plan.made_of: after.names}))] if past else []
         try:
             revision = store.append(facts, expect=now)
         except StaleError:
@@ -92,13 +92,8 @@ def catch_up(project: Project, store: Store) -> bool:
     ends = [place for place, (one, two) in enumerate(pairwise(edits), 1) if one.revision != two.revision]
     if list(plan.names) not in [edited(edits[:end]).names for end in ends]:
         return False
-    write_whole(project.plan, with_names(project.plan, word_for(plan), now).encode())
+    write_whole(project.plan, with_names(project.plan, plan.made_of, now).encode())
     return True
-
-
-def word_for(plan: Plan) -> str:
-    """What the plan calls the names of its labels."""
-    return "tags" if plan.tags else "classes"
 
 
 def _written(plan: Plan, store: Store, edits: Sequence[ClassEdit]) -> list[ClassEdit]:

@@ -14,7 +14,9 @@ from askwise.errors import InputError
 from askwise.loop.learner import Learner
 from askwise.loop.opening import check_outputs
 from askwise.loop.parts import balanced
-from askwise.loop.plan import Part, Plan, acquisition, make, ready
+from askwise.loop.plan import Plan, make
+from askwise.loop.plan_fields import Part
+from askwise.loop.plan_rules import acquisition, ready
 from askwise.loop.score import subset
 from askwise.nets.encoded import encoded
 from askwise.nets.noise import homoscedastic

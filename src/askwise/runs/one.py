@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from askwise.loop.decide import Stop, Wait
-from askwise.loop.plan import Plan, refuse_unnamed
+from askwise.loop.plan import Plan
+from askwise.loop.plan_rules import refuse_unnamed
 from askwise.oracle import File, Question
 from askwise.runs.build import learner, oracle
 from askwise.runs.material import Material

@@ -10,6 +10,7 @@ import os
 import socket
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 from askwise.errors import InUseError, StoreError
 from askwise.files import leave_lock, take_lock
@@ -33,6 +34,39 @@ def this_process() -> Holder:
     return Holder(os.getpid(), socket.gethostname())
 
 
+@runtime_checkable
+class Held(Protocol):
+    """A lock that this process holds and a forked one must not."""
+
+    def close_in_child(self) -> None:
+        """Close what a fork has copied: the lock must end with its own process, not with a worker."""
+
+
+_held: set[Held] = set()
+
+
+def hold(lock: Held) -> None:
+    """Close the lock in every process that is forked from now on."""
+    _held.add(lock)
+
+
+def let_go(lock: Held) -> bool:
+    """Whether this process held the lock; from now on it does not."""
+    held = lock in _held
+    _held.discard(lock)
+    return held
+
+
+def _after_fork() -> None:
+    for lock in _held:
+        lock.close_in_child()
+    _held.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
 class Lock:
     """Held from creation until `release`, or until its process is dead; forked processes do not hold it."""
 
@@ -52,13 +86,12 @@ class Lock:
         os.ftruncate(self._file, 0)
         os.lseek(self._file, 0, os.SEEK_SET)
         os.write(self._file, json.dumps(asdict(self.holder)).encode())
-        _live.add(self)
+        hold(self)
 
     def release(self) -> None:
         """Let another process train; the file stays, so that nobody locks a deleted one."""
-        if self not in _live:
+        if not let_go(self):
             return
-        _live.discard(self)
         os.ftruncate(self._file, 0)
         leave_lock(self._file)
         os.close(self._file)
@@ -66,19 +99,6 @@ class Lock:
     def close_in_child(self) -> None:
         """Close what a fork has copied: the lock must end with its own process, not with a worker."""
         os.close(self._file)
-
-
-_live: set[Lock] = set()
-
-
-def _after_fork() -> None:
-    for lock in _live:
-        lock.close_in_child()
-    _live.clear()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
 
 
 def in_use(name: str, other: Holder | None) -> str:

@@ -44,6 +44,7 @@ def multilabel(*, reduce: str = "mean", threshold: float = 0.5) -> Task:
         measures=("top_1", "top_5", "recall_micro", "f1_micro", "f1_macro", "nll"),
         class_weights=lambda labels, _: _weights(labels),
         chances=lambda labels: balance.chances_of_tags(labels >= _PRESENT),
+        made_of="tags",
         scoring={"across_tags": True},
     )
 

@@ -158,6 +158,7 @@ def _plain(fixed: float | Float[Tensor, " D"] | None) -> Task:
         metrics=NumberMeter,
         class_weights=lambda labels, _: _no_classes(labels),
         chances=_no_classes,
+        made_of="numbers",
         measures=("rmse", "log_likelihood"),
         higher=False,
     )

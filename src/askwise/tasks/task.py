@@ -109,6 +109,8 @@ class Task:
     """The weights that make rare classes count as much as common ones, for outputs of this shape."""
     chances: Callable[[Tensor], Tensor]
     """How likely each example [N] is to be drawn, so that all classes are seen equally often."""
+    made_of: Literal["classes", "tags", "numbers"] = "classes"
+    """What a plan calls the names that labels are made of."""
     measures: tuple[str, ...] = ("nll",)
     """The measures that are single numbers and say how good a model is; the first is the one to look at."""
     higher: bool = True

@@ -4,7 +4,7 @@ One class serves Linear and convolutions. It lives only while a network learns; 
 go back into the plain layer and the scales into the posterior's state.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Literal, TypeAlias
 
 import torch
@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from askwise.math import gaussian, log_uniform
+from askwise.seeding import keyed_normals
 
 Noise: TypeAlias = Literal["local", "flipout", "sample"]
 Scale: TypeAlias = Literal["softplus", "alpha"]
@@ -28,6 +29,18 @@ _TINY = 1e-16  # under a square root whose gradient must stay finite
 def std_of(mean: Tensor, rho: Tensor, scale: Scale) -> Tensor:
     """Standard deviation: softplus(rho), or |mean| softplus(rho), which makes the variance alpha mean^2."""
     return F.softplus(rho) * mean.abs().clamp(min=_TINY) if scale == "alpha" else F.softplus(rho)
+
+
+def gaussian_draws(
+    network: nn.Module, stds: Mapping[str, Tensor], *, numbers: range, seed: int
+) -> dict[str, Tensor]:
+    """Whole tensors around the network's own, by name, from independent Gaussians with these deviations."""
+    draws = dict[str, Tensor]()
+    for name, deviation in stds.items():
+        mean = network.get_parameter(name).detach()
+        noise = keyed_normals(seed, numbers, name, mean.shape).to(mean)
+        draws[name] = noise.mul_(deviation.to(mean)).add_(mean)
+    return draws
 
 
 class BayesLayer(nn.Module):

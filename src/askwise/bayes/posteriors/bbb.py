@@ -12,14 +12,14 @@ import torch
 from torch import Tensor, nn
 
 from askwise.bayes.learning import Job, Learned, State, learn, learnable
-from askwise.bayes.place import placement, refuse_shared, replaced
-from askwise.bayes.posteriors.bayes_layer import BayesLayer, Noise, Scale, std_of
+from askwise.bayes.place import placement, refuse_shared, replaced, settle_placement
+from askwise.bayes.posteriors.bayes_layer import BayesLayer, Noise, Scale, gaussian_draws, std_of
 from askwise.bayes.posteriors.posterior import Posterior
 from askwise.bayes.posteriors.warm_up import WARM_UPS, settled
 from askwise.bayes.program import dropout
 from askwise.bayes.program.trace import DropoutCall
 from askwise.errors import InputError, above_zero, at_least_zero, choose
-from askwise.seeding import generator, keyed_normals
+from askwise.seeding import generator
 from askwise.train import Ending, Terms
 from askwise.types import Draws
 
@@ -65,13 +65,7 @@ class Config(Posterior):
     dropout: bool = False
 
     def __post_init__(self) -> None:
-        given = [n for n in ("last", "first", "layers") if getattr(self, n) is not None] + ["all"] * self.all
-        if len(given) > 1:
-            raise InputError(f"bbb takes one placement, not {' and '.join(given)}")
-        if not given:
-            object.__setattr__(self, "last", 1)
-        if self.layers is not None:
-            object.__setattr__(self, "layers", tuple(self.layers))
+        settle_placement(self, last=1)
         if self.prior_std is not None:
             above_zero("prior_std", self.prior_std)
         at_least_zero("kl_weight", self.kl_weight)
@@ -115,12 +109,8 @@ class Config(Posterior):
     ) -> Draws:
         """Whole weight tensors, named as the network names them; and masks, where dropout is left on."""
         draws = dropout.draw(dropouts, numbers=numbers, seed=seed)
-        for name, rho in state.items():
-            mean = network.get_parameter(name).detach()
-            std = std_of(mean, rho, self.scale)
-            stack = keyed_normals(seed, numbers, name, mean.shape)
-            draws[name] = stack.to(mean).mul_(std).add_(mean)
-        return draws
+        means = {name: network.get_parameter(name).detach() for name in state}
+        return draws | gaussian_draws(network, self.stds(means, state), numbers=numbers, seed=seed)
 
     def placed(self, network: nn.Module, item: Tensor) -> list[str]:
         """Names of the Gaussian layers."""

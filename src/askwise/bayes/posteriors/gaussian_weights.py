@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from askwise.bayes.learning import Job, State
 from askwise.bayes.place import placement
+from askwise.bayes.posteriors.bayes_layer import gaussian_draws
 from askwise.bayes.posteriors.posterior import Posterior
 from askwise.bayes.program import dropout
 from askwise.bayes.program.trace import DropoutCall
@@ -19,7 +20,6 @@ from askwise.optim import IVON, VOGN, Beside
 from askwise.optim.beside import AveragedAdam
 from askwise.optim.layers import gaussian_layers
 from askwise.optim.squares import Layer
-from askwise.seeding import keyed_normals
 from askwise.types import Draws
 
 _STD, _AVERAGE = "std.", "optimizer."
@@ -86,16 +86,6 @@ class GaussianWeights(Posterior):
     all: bool
     prior_std: float
 
-    def check_placement(self) -> None:
-        """Choose every called layer if nothing is said; refuse two placements."""
-        given = [n for n in ("last", "first", "layers") if getattr(self, n) is not None] + ["all"] * self.all
-        if len(given) > 1:
-            raise InputError(f"{self.name} takes one placement, not {' and '.join(given)}")
-        if not given:
-            object.__setattr__(self, "all", True)
-        if self.layers is not None:
-            object.__setattr__(self, "layers", tuple(self.layers))
-
     def placed(self, network: nn.Module, item: Tensor) -> list[str]:
         """Names of the Gaussian layers: of those chosen, the ones that learn."""
         names = placement(network, item, last=self.last, first=self.first, layers=self.layers)
@@ -126,11 +116,7 @@ class GaussianWeights(Posterior):
     ) -> Draws:
         """Whole weight tensors, named as the network names them; and masks, where dropout is left on."""
         draws = dropout.draw(dropouts, numbers=numbers, seed=seed)
-        for name, deviation in self.stds({}, state).items():
-            mean = network.get_parameter(name).detach()
-            noise = keyed_normals(seed, numbers, name, mean.shape).to(mean)
-            draws[name] = noise.mul_(deviation.to(mean)).add_(mean)
-        return draws
+        return draws | gaussian_draws(network, self.stds({}, state), numbers=numbers, seed=seed)
 
     def stds(self, means: Mapping[str, Tensor], state: State) -> dict[str, Tensor]:
         """Standard deviation of every Gaussian weight, by name."""

@@ -7,6 +7,7 @@ from typing import ClassVar
 from torch import nn
 
 from askwise.bayes.learning import Job, Learned, learn
+from askwise.bayes.place import settle_placement
 from askwise.bayes.posteriors import gaussian_weights
 from askwise.bayes.posteriors.gaussian_weights import GaussianWeights
 from askwise.errors import above_zero, choose, positive
@@ -49,7 +50,7 @@ class Config(GaussianWeights):
     dropout: bool = False
 
     def __post_init__(self) -> None:
-        self.check_placement()
+        settle_placement(self, all=True)
         for name in ("prior_std", "kl_weight", "lr", "reach", "hess_init"):
             above_zero(name, getattr(self, name))
         choose("noise", self.noise, NOISES)

@@ -86,9 +86,8 @@ def table_3(quick: bool) -> Table:
     return Table(
         key="3",
         title="UCI regression by MC dropout",
-        source="The table of the read-me of Gal's repository (DropoutUncertaintyExps), for the four sets "
-        "we have it for; "
-        "± standard error over twenty splits. results/uci.md follows that code more closely.",
+        source="The table of the read-me of Gal's repository (DropoutUncertaintyExps), for the four sets we "
+        "have it for; ± standard error over twenty splits. results/uci.md follows that code more closely.",
         protocol=(
             "Quick protocol: 1,000 training rows of a split by chance, 20 epochs at 1e-2, 50 draws; two "
             "splits. "
@@ -96,8 +95,7 @@ def table_3(quick: bool) -> Table:
             else "400 epochs of Adam 1e-3, batch 128, 1,000 draws. "
         )
         + "Gal's splits, a seed is a split; 50 hidden units, dropout .01, the noise learned with the "
-        "weights, nothing "
-        "chosen; ± standard error over the splits.",
+        "weights, nothing chosen; ± standard error over the splits.",
         heads=("set",),
         lines=[
             Line(

@@ -85,29 +85,33 @@ _COMMON = (
 )
 
 
-def entry(
-    start: str, network: str, steps: int, name: str, *, quick: bool, posterior: str = "mc_dropout"
-) -> Entry:
-    """One acquisition under one protocol."""
+def authors_plan(
+    acquire: str, *, quick: bool, steps: int, network: str = "authors'", posterior: str = "mc_dropout"
+) -> dict[str, Any]:
+    """What the plans of all the paper's tables have in common: network, training, score and draws."""
     known = dict(NETWORKS[network])
     prior = {"prior_precision": known.pop("prior_precision")} if "prior_precision" in known else {}
     if quick and network == "authors'":
         known["network"] = "digits_cnn"
+    rate = 3e-3 if quick else 1e-3
+    return {
+        "posterior": {"name": posterior},
+        **known,
+        **ACQUISITIONS[acquire],
+        "training": {"epochs": 1, "min_steps": steps, "batch_size": 32, "lr": rate, **prior},
+        "draws": 20 if quick else 100,
+    }
+
+
+def entry(
+    start: str, network: str, steps: int, name: str, *, quick: bool, posterior: str = "mc_dropout"
+) -> Entry:
+    """One acquisition under one protocol."""
     plan = {
         "data": "digits" if quick else "mnist",
         "classes": list("0123456789"),
-        "posterior": {"name": posterior},
-        **known,
-        **ACQUISITIONS[name],
+        **authors_plan(name, quick=quick, steps=steps, network=network, posterior=posterior),
         **STARTS[quick][start],
-        "training": {
-            "epochs": 1,
-            "min_steps": steps,
-            "batch_size": 32,
-            "lr": 3e-3 if quick else 1e-3,
-            **prior,
-        },
-        "draws": 20 if quick else 100,
         **({} if quick else {"pool_subset": 2000}),
     }
     rounds = 1 + (plan["budget"] - 10 * plan["initial"]["per_class"]) // plan["batch"]
@@ -178,8 +182,7 @@ def table_a(quick: bool) -> Table:
         key="a",
         title="labels to 90 % and 95 % accuracy",
         source="The table of images to 10 % and 5 % error. Theirs for 100 + 5: the printed counts plus the "
-        "100 "
-        "labels that the stored curves start from; for 20 + 10: the two runs in the authors' repository "
+        "100 labels that the stored curves start from; for 20 + 10: the two runs in the authors' repository "
         "(Deep-Bayesian-Active-Learning, MC_Dropout_Keras/Results).",
         protocol=(_QUICK if quick else "100 draws, a fresh 2,000 pool items scored a round. ") + _COMMON,
         heads=("protocol", "network", "steps", "acquisition"),
@@ -221,9 +224,8 @@ def table_b(quick: bool) -> Table:
         title="Bayesian against deterministic network",
         source="Figure 2: curves only, no numbers are printed.",
         protocol=(_QUICK if quick else "")
-        + f"The protocol 20 + 10 of table a, the authors' network, {steps} steps; deterministic: dropout "
-        "off when "
-        "it predicts, one network. Under one network BALD is 0 for every item, so it asks at random.",
+        + f"The protocol 20 + 10 of table a, the authors' network, {steps} steps; deterministic: dropout off "
+        "when it predicts, one network. Under one network BALD is 0 for every item, so it asks at random.",
         heads=("acquisition", "network"),
         lines=lines,
         columns=(labels_column(0.90, theirs=False), last_column(), area_column()),

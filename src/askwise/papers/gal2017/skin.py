@@ -117,9 +117,8 @@ def table_e(quick: bool) -> Table:
         source="The study of skin lesions (ISIC 2016, VGG16, AUC): curves only, no numbers are printed.",
         protocol=("Quick protocol: 100 a round, 50 draws. " if quick else "20 a round. ")
         + "ISIC 2016, the 826 training and 345 test images that are to be had at 256 x 256; features of a "
-        "frozen "
-        "EfficientNet-Lite0, a head of 128 hidden units with dropout .5, classes weighted, 200 steps of Adam "
-        "1e-3; 100 labels by chance, to 500; both methods have the first labels in common.",
+        "frozen EfficientNet-Lite0, a head of 128 hidden units with dropout .5, classes weighted, 200 steps "
+        "of Adam 1e-3; 100 labels by chance, to 500; both methods have the first labels in common.",
         heads=("acquisition",),
         lines=[Line(words=(name,), entry=one) for name, one in _skin(quick).items()],
         columns=(

@@ -4,17 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from askwise import nets
 from askwise.bayes.reset import reset
-from askwise.data import load
-from askwise.errors import InputError
-from askwise.papers.curves import (
-    Number,
-    plan_of,
-    value_of,
-)
+from askwise.papers.curves import Number, plan_of, value_of
+from askwise.papers.gal2017.labels_to import authors_plan
+from askwise.papers.images import image_set
 from askwise.papers.pseudo import accuracy, pseudo_labels
 from askwise.papers.record import Claim, Entry, Line, Pair, Place, Table
 from askwise.runs.build import SIMULATED, learner, oracle
@@ -31,15 +26,12 @@ def run_many_labels(settings: Mapping[str, Any], seed: int, place: Place) -> dic
         ours.run(oracle=oracle(SIMULATED, plan, known))
         last = ours.rounds()[-1]
         asked = {fact.id for fact in ours.store.facts(Answer)}
-    data = load(str(plan.data), data_dir=place.data_dir)
-    x, y, test_x = data.train_x, data.train_y, data.test_x
-    if not isinstance(x, Tensor) or not isinstance(test_x, Tensor):
-        raise InputError("mnist holds no images")
+    data, x, test_x = image_set(str(plan.data), place.data_dir)
     told = torch.tensor([name in asked for name in data.train_ids])
     network = nets.build(str(plan.network), size=x.shape[-1])
     reset(network, derive(seed, "papers", "pseudo"))
     options = {**settings["pseudo"], "seed": derive(seed, "papers", "pseudo")}
-    pseudo_labels(network, (x[told], y[told]), x[~told], **options)
+    pseudo_labels(network, (x[told], data.train_y[told]), x[~told], **options)
     return {
         "labels": last.labels,
         "error": 1 - last.metrics["test"]["accuracy"],
@@ -51,31 +43,15 @@ _TABLE_2 = {"random": "4.66", "BALD": "1.80", "VR, votes": "1.64", "entropy": "1
 
 
 def _many(quick: bool) -> dict[str, Entry]:
-    acquisitions: Mapping[str, Mapping[str, Any]] = {
-        "random": {"acquire": "random"},
-        "BALD": {"acquire": "bald"},
-        "VR, votes": {"acquire": "variation_ratios", "acquire_options": {"votes": True}},
-        "entropy": {"acquire": "max_entropy"},
-    }
     found = {}
-    for name, acquire in acquisitions.items():
+    for name in _TABLE_2:
         plan = {
             "data": "digits" if quick else "mnist",
+            **authors_plan(name, quick=quick, steps=100 if quick else 400),
             "classes": list("0123456789"),
-            "posterior": {"name": "mc_dropout"},
-            "network": "digits_cnn" if quick else "gal_code_cnn",
-            **acquire,
             "initial": {"per_class": 2},
             "batch": 60 if quick else 10,
             "budget": 200 if quick else 1000,
-            "training": {
-                "epochs": 1,
-                "min_steps": 100 if quick else 400,
-                "batch_size": 32,
-                "lr": 3e-3 if quick else 1e-3,
-                "prior_precision": {"dense1": 7.0},
-            },
-            "draws": 20 if quick else 100,
             **({} if quick else {"pool_subset": 2000}),
         }
         settings = {
@@ -100,15 +76,14 @@ def table_d(quick: bool) -> Table:
         source="Table 2: error with 1,000 labels (5,000 more for validation); the semi-supervised numbers "
         "below are cited there.",
         protocol=(
-            "Quick protocol, not comparable with theirs: the 8 x 8 digits of scikit-learn, digits_cnn, 20 "
-            "+ 60 a "
-            "round to 200 labels, 100 steps at 3e-3, 20 draws, 300 steps of pseudo-labels. "
+            "Quick protocol, not comparable with theirs: the 8 x 8 digits of scikit-learn, digits_cnn, 20 + "
+            "60 a round to 200 labels, 100 steps at 3e-3, 20 draws, 300 steps of pseudo-labels. "
             if quick
             else "20 + 10 a round to 1,000 labels, 400 steps, 100 draws, 2,000 pool items scored. "
         )
         + "The authors' network, MC dropout, no validation labels. Pseudo-labels (Lee 2013): a new network "
-        "of the "
-        "same kind learns the same labels and its guesses of all other training images; dropout off at test.",
+        "of the same kind learns the same labels and its guesses of all other training images; dropout off "
+        "at test.",
         heads=("acquisition",),
         lines=[
             Line(words=(name,), entry=one, theirs={"error": _TABLE_2[name]})
@@ -120,10 +95,8 @@ def table_d(quick: bool) -> Table:
         ),
         cited=(
             "Semi-supervised with 1,000 random labels, as Table 2 cites them, in % error: semi-supervised "
-            "embedding "
-            "5.73, transductive SVM 5.38, MTC 3.64, pseudo-label 3.46, AtlasRBF 3.68, DGN 2.40, ladder "
-            "(gamma) "
-            "1.53, virtual adversarial 1.32.",
+            "embedding 5.73, transductive SVM 5.38, MTC 3.64, pseudo-label 3.46, AtlasRBF 3.68, DGN 2.40, "
+            "ladder (gamma) 1.53, virtual adversarial 1.32.",
         ),
     )
 

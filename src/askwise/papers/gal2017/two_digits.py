@@ -8,15 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from askwise.data import load
-from askwise.errors import InputError
-from askwise.papers.curves import (
-    area_column,
-    area_of,
-    labels_column,
-    last_column,
-    run_on,
-)
+from askwise.papers.curves import area_column, area_of, labels_column, last_column, run_on
+from askwise.papers.gal2017.labels_to import authors_plan
+from askwise.papers.images import image_set
 from askwise.papers.mbr import Harmonic, rbf, usual_width
 from askwise.papers.record import Claim, Entry, Line, Pair, Picture, Place, Table
 from askwise.pool import arrays
@@ -31,11 +25,9 @@ def two_digits(
     name: str, data_dir: Path | None, pool: int, test: int
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Pool and test items of two digits, with labels 0 and 1."""
-    data = load(name, data_dir=data_dir)
+    data, train_x, test_x = image_set(name, data_dir)
     parts: list[Tensor] = []
-    for x, y, most in ((data.train_x, data.train_y, pool), (data.test_x, data.test_y, test)):
-        if not isinstance(x, Tensor):
-            raise InputError(f"{name} holds no images")
+    for x, y, most in ((train_x, data.train_y, pool), (test_x, data.test_y, test)):
         own = ((y == DIGITS[0]) | (y == DIGITS[1])).nonzero().flatten()[:most]
         parts += [x[own], (y[own] == DIGITS[1]).long()]
     return parts[0], parts[1], parts[2], parts[3]
@@ -89,28 +81,13 @@ def _two(quick: bool) -> list[Entry]:
         )
         for name, choice in (("MBR", "mbr"), ("harmonic functions, random", "random"))
     ]
-    for name, acquire in (
-        ("BALD", {"acquire": "bald"}),
-        ("VR, votes", {"acquire": "variation_ratios", "acquire_options": {"votes": True}}),
-        ("entropy", {"acquire": "max_entropy"}),
-        ("random", {"acquire": "random"}),
-    ):
+    for name in ("BALD", "VR, votes", "entropy", "random"):
         plan = {
+            **authors_plan(name, quick=quick, steps=50 if quick else 200),
             "classes": [str(digit) for digit in DIGITS],
-            "posterior": {"name": "mc_dropout"},
-            "network": "digits_cnn" if quick else "gal_code_cnn",
-            **acquire,
             "initial": {"per_class": 5},
             "batch": batch,
             "budget": budget,
-            "training": {
-                "epochs": 1,
-                "min_steps": 50 if quick else 200,
-                "batch_size": 32,
-                "lr": 3e-3 if quick else 1e-3,
-                "prior_precision": {"dense1": 7.0},
-            },
-            "draws": 20 if quick else 100,
         }
         settings = {**shared, "plan": plan}
         found.append(
@@ -133,13 +110,10 @@ def table_c(quick: bool) -> Table:
             else ""
         )
         + f"The digits {DIGITS[0]} and {DIGITS[1]} (our choice), a pool of {size['pool']:,} and the first "
-        f"{size['test']:,} test images of them; 5 labels of each class, then 10 a round (MBR: one after "
-        "the other, each "
-        "answered before the next is chosen). MBR: RBF graph over raw pixels, its width the median "
-        "distance to "
-        "the tenth neighbour, harmonic functions, the item that leaves the fewest errors to expect; test "
-        "items "
-        "by their edges. Network: the authors', MC dropout.",
+        f"{size['test']:,} test images of them; 5 labels of each class, then 10 a round (MBR: one after the "
+        "other, each answered before the next is chosen). MBR: RBF graph over raw pixels, its width the "
+        "median distance to the tenth neighbour, harmonic functions, the item that leaves the fewest errors "
+        "to expect; test items by their edges. Network: the authors', MC dropout.",
         heads=("method",),
         lines=[Line(words=(name,), entry=one) for name, one in entries.items()],
         columns=(labels_column(0.95, theirs=False), last_column(), area_column()),

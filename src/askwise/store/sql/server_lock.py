@@ -7,7 +7,7 @@ from sqlalchemy import Engine, func, select
 
 from askwise.errors import InUseError
 from askwise.store.facts import Role
-from askwise.store.lock import in_use
+from askwise.store.lock import hold, in_use, let_go
 from askwise.store.sql.schema import TABLES
 
 _SEED = 20_180_730  # tells this lock from others of the same server
@@ -28,12 +28,11 @@ class ServerLock:
         raw: Any = self._connection.connection.dbapi_connection
         self._connection.detach()  # it is no part of the pool any more
         self._file = raw.fileno()
-        _live.add(self)
+        hold(self)
 
     def release(self) -> None:
         """Let another process train."""
-        if self in _live:
-            _live.discard(self)
+        if let_go(self):
             self._connection.close()
 
     def close_in_child(self) -> None:
@@ -49,16 +48,3 @@ class ServerLock:
             return str(self._connection.scalar(order) or "")
         except Exception:  # it is only a name for a message, and the tables may not be there yet
             return ""
-
-
-_live: set[ServerLock] = set()
-
-
-def _after_fork() -> None:
-    for lock in _live:
-        lock.close_in_child()
-    _live.clear()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,31 @@
+"""The ways of the thesis to choose what to learn next."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from askwise.papers.record import Claim, Pair
+
+VOGN = {"name": "vogn", "all": True}
+POINT = {"name": "point"}
+METHODS: Mapping[str, Mapping[str, Any]] = {
+    "top-u, VOGN": {"posterior": VOGN, "acquire": "top_u"},
+    "entropy, VOGN": {"posterior": VOGN, "acquire": "max_entropy"},
+    "entropy, point": {"posterior": POINT, "acquire": "max_entropy"},
+    "difference, point": {"posterior": POINT, "acquire": "margin"},
+    "random, VOGN": {"posterior": VOGN, "acquire": "random"},
+    "random, point": {"posterior": POINT, "acquire": "random"},
+}
+OTHERS = ("entropy, point", "difference, point")
+DRAWS = 10  # as in the thesis
+
+
+def asking(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of an entry's settings that says how items are chosen."""
+    names = ("acquire", "first", "batch", "budget")
+    return {name: settings[name] for name in names} | dict(settings.get("options", {}))
+
+
+def better(what: str, other: str, table: str, pairs: Sequence[Pair]) -> Claim:
+    """That top-u under VOGN chooses better than another way."""
+    sentence = f"top-u under VOGN chooses better {what} than {other.replace(', ', ' of a ')} network."
+    return Claim(sentence=sentence, table=table, pairs=pairs)
