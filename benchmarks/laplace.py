@@ -20,7 +20,7 @@ from provenance import commit
 from torch import Tensor, nn
 
 import askwise as aw
-from askwise.bayes.learning import Job
+from askwise.bayes.learning import TrainingJob
 from askwise.bayes.posteriors import laplace
 from askwise.tasks import classification
 from askwise.train import examples
@@ -64,7 +64,7 @@ def clouds(labels: int, features: int) -> tuple[Tensor, Tensor]:
 
 def milliseconds(network: nn.Module, x: Tensor, y: Tensor, config: Any, *, times: int = 3) -> float:
     """CPU time of the best of some fits, minus that of the point network's training."""
-    job = Job(examples((x, y)), classification(), STILL, 0, torch.device("cpu"))
+    job = TrainingJob(examples((x, y)), classification(), STILL, 0, torch.device("cpu"))
     best = {}
     for _ in range(times):
         for file, how in ((laplace, config), (laplace.point, aw.point())):

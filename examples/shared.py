@@ -14,7 +14,7 @@ from askwise.errors import AskwiseError, CorruptError
 
 BLUE, ORANGE, GREEN, GREY = "#00629e", "#c45200", "#00805e", "#6b7480"
 ROOT = Path(__file__).parent.parent
-Found = TypeVar("Found")
+T = TypeVar("T")
 
 
 def run(main: Callable[..., dict[str, float]], about: str | None, **numbers: int) -> None:
@@ -33,7 +33,7 @@ def run(main: Callable[..., dict[str, float]], about: str | None, **numbers: int
         print(f"{name:<34} {value:10.4f}")
 
 
-def here(load: Callable[[], Found], *, otherwise: str) -> Found | None:
+def here(load: Callable[[], T], *, otherwise: str) -> T | None:
     """What `load` gives, or None and one line where it is not on this machine."""
     try:
         return load()

@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 from tiny_comparison import TINY, row
 
-from askwise.compare import Found, cells, columns, notes, outcome, write
+from askwise.compare import Trials, cells, columns, notes, outcome, write
 from askwise.compare.outcome import behind, panels, table
 
 COLUMNS = columns("classification")
@@ -14,7 +14,7 @@ COLUMNS = columns("classification")
 @pytest.fixture
 def told():
     rows = [row("point", 0, 0.95), row("point", 1, 0.97), row("bbb", 0, 0.93), row("bbb", 1, 0.93, ece=0.07)]
-    return outcome(TINY, Found(rows, {"laplace": "it is too large"}), command="askwise compare digits")
+    return outcome(TINY, Trials(rows, {"laplace": "it is too large"}), command="askwise compare digits")
 
 
 def test_means_stand_over_their_deviations(told) -> None:
@@ -38,7 +38,7 @@ def test_who_is_more_than_two_points_behind_is_named(told) -> None:
     near = [row("point", 0, 0.95), row("bbb", 0, 0.935)]
     assert behind("classification", near) == {}
     assert behind("classification", near[1:]) == {}
-    assert "No posterior is more" in notes(outcome(TINY, Found(near, {}), command=""))[0]
+    assert "No posterior is more" in notes(outcome(TINY, Trials(near, {}), command=""))[0]
 
 
 def test_table_picture_and_json_are_written(told, tmp_path) -> None:
@@ -64,7 +64,7 @@ def test_every_measure_is_drawn(told) -> None:
 def test_who_has_no_kl_weight_and_no_elbo_shows_a_dash() -> None:
     rows = [row("point", 0, 0.9), row("bbb", 0, 0.9, kl_weight=0.5, elbo=-0.25), row("bbb", 1, 0.9)]
     rows[2] |= {"kl_weight": 0.5, "elbo": -0.75}
-    told = outcome(TINY, Found(rows, {}), command="")
+    told = outcome(TINY, Trials(rows, {}), command="")
     found = {
         name: dict(zip([column.key for column in COLUMNS], cells(told, name), strict=True))
         for name in told["summary"]
@@ -79,7 +79,7 @@ def test_who_has_no_kl_weight_and_no_elbo_shows_a_dash() -> None:
 def test_the_table_says_what_the_weight_is_and_what_the_other_data_are() -> None:
     rows = [row("point", 0, 0.9)]
     for weight, said in ((None, "with its defaults. Mean"), (1.0, "and kl_weight 1 where it has one.")):
-        told = outcome(replace(TINY, kl_weight=weight), Found(rows, {}), command="")
+        told = outcome(replace(TINY, kl_weight=weight), Trials(rows, {}), command="")
         text = table(told, title="", picture="")
         assert said in text
         assert "tell patches of two photographs from the test items" in text

@@ -96,9 +96,9 @@ def test_who_falls_behind_in_an_error_is_named_in_percent():
 
 
 def material_of(rows):
-    from askwise.compare import Found
+    from askwise.compare import Trials
 
-    return Found(rows, {})
+    return Trials(rows, {})
 
 
 def _row(name, rmse):

@@ -10,7 +10,7 @@ import torch
 from descendants import descendants, gone
 
 import askwise as aw
-from askwise.engine import ENGINES, Engine, Found, Local, Work, kept, open_engine, remembered
+from askwise.engine import ENGINES, Engine, Local, ShardResult, Work, kept, open_engine, remembered
 from askwise.errors import EngineError, InputError
 from askwise.train import Training
 
@@ -50,7 +50,7 @@ def doing(compute, fetch=lambda shard: shard):
 
 
 def number(shard):
-    return Found((torch.tensor(shard),), {"pid": os.getpid(), "threads": torch.get_num_threads()})
+    return ShardResult((torch.tensor(shard),), {"pid": os.getpid(), "threads": torch.get_num_threads()})
 
 
 def killer(marker, at, *, times):
@@ -98,7 +98,7 @@ def test_tensors_and_notes_arrive_as_they_were(engine):
         torch.tensor(True),
     )
     notes = {"bad": {"a\n\u00e9": "why"}, "list": [1, 2.5, None]}
-    for found in engine.map(doing(lambda shard: Found(tensors, notes)), [[0], [1]]):
+    for found in engine.map(doing(lambda shard: ShardResult(tensors, notes)), [[0], [1]]):
         assert found.notes == notes
         for one, other in zip(found.tensors, tensors, strict=True):
             assert one.dtype == other.dtype
@@ -127,7 +127,7 @@ def test_the_bits_are_the_same_on_any_engine(engine, gal):
         fitted = aw.load(home)
         return Work(
             lambda shard: x[shard[0] : shard[1]],
-            lambda items: Found((aw.score_pool(fitted, items, "bald", draws=8, seed=1),)),
+            lambda items: ShardResult((aw.score_pool(fitted, items, "bald", draws=8, seed=1),)),
         )
 
     shards = [[at, min(at + 30, 160)] for at in range(0, 160, 30)]
@@ -236,7 +236,7 @@ def test_a_shard_is_computed_with_one_thread_and_the_caller_keeps_his(engine):
 
 def test_the_work_is_done_elsewhere_and_starts_no_processes_of_its_own(apart):
     found = list(
-        apart.map(doing(lambda s: Found((), {"pid": os.getpid(), "n": Local(4).workers})), [[0], [1]])
+        apart.map(doing(lambda s: ShardResult((), {"pid": os.getpid(), "n": Local(4).workers})), [[0], [1]])
     )
     assert os.getpid() not in {one.notes["pid"] for one in found}
     assert [one.notes["n"] for one in found] == [1, 1]

@@ -5,7 +5,7 @@ from tiny_data import digest, idx_contents, idx_set, png_contents, png_set, put,
 
 import askwise as aw
 from askwise.data import catalogue, commands
-from askwise.data.idx_set import TRAIN_IMAGES
+from askwise.data.idx import TRAIN_IMAGES
 from askwise.data.packages import Package
 from askwise.errors import AskwiseError, CorruptError, InputError
 

@@ -3,7 +3,7 @@ import pytest
 from tiny_data import idx_contents, idx_set, put
 
 from askwise.data import idx
-from askwise.data.idx_set import TEST_LABELS, TRAIN_IMAGES, TRAIN_LABELS
+from askwise.data.idx import TEST_LABELS, TRAIN_IMAGES, TRAIN_LABELS
 from askwise.errors import CorruptError
 
 

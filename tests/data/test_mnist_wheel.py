@@ -8,7 +8,7 @@ import pytest
 from tiny_data import idx_contents
 
 from askwise.data import idx, mnist_wheel
-from askwise.data.idx_set import TEST_IMAGES, TEST_LABELS, TRAIN_IMAGES, TRAIN_LABELS
+from askwise.data.idx import TEST_IMAGES, TEST_LABELS, TRAIN_IMAGES, TRAIN_LABELS
 from askwise.errors import CorruptError
 
 

@@ -14,7 +14,7 @@ from PIL import Image
 from askwise.data import idx
 from askwise.data.camvid import CamVid
 from askwise.data.goemotions import GoEmotions
-from askwise.data.idx_set import TEST_IMAGES, TEST_LABELS, TRAIN_IMAGES, TRAIN_LABELS, IdxSet
+from askwise.data.idx import TEST_IMAGES, TEST_LABELS, TRAIN_IMAGES, TRAIN_LABELS, IdxSet
 from askwise.data.isic2016 import Isic
 from askwise.data.png_set import PngSet
 from askwise.data.trec import Trec

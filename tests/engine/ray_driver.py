@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 
 import askwise as aw
-from askwise.engine import Found, Local, Work, open_engine, remembered
+from askwise.engine import Local, ShardResult, Work, open_engine, remembered
 from askwise.train import Training
 
 SHARDS = [[at, at + 8] for at in range(0, 128, 8)]
@@ -59,7 +59,7 @@ def make(fitted, x, log, pause):
         time.sleep(pause)  # time for an accident
         scores = aw.score_pool(fitted, x[shard[0] : shard[1]], "bald", draws=5, seed=1)
         told("done", shard[0])
-        return Found((scores,))
+        return ShardResult((scores,))
 
     return lambda: Work(lambda shard: shard, compute)
 

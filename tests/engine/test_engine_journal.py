@@ -11,7 +11,7 @@ import sys
 import pytest
 import torch
 
-from askwise.engine import Found, Local, Work, remembered
+from askwise.engine import Local, ShardResult, Work, remembered
 from askwise.engine.journal import shard_key
 from askwise.engine.messages import pack, unpack
 from askwise.errors import InputError, StoreError
@@ -27,7 +27,7 @@ def make(computed=None, *, stop=None):
             raise InputError("stopped")
         if computed is not None:
             computed.append(shard[0])
-        return Found((torch.tensor(shard) * 1.5,), {"at": shard[0]})
+        return ShardResult((torch.tensor(shard) * 1.5,), {"at": shard[0]})
 
     return lambda: Work(lambda shard: shard, compute)
 
@@ -168,12 +168,12 @@ def test_what_is_appended_behind_a_broken_tail_is_found(tmp_path):
 DRIVER = """
 import os, sys, torch
 from pathlib import Path
-from askwise.engine import Found, Local, Work, remembered
+from askwise.engine import ShardResult, Local, Work, remembered
 folder = Path(sys.argv[1])
 def compute(shard):
     with (folder / "computed").open("a") as file:
         file.write(f"{shard[0]}\\n")
-    return Found((torch.tensor(shard) * 1.5,), {"at": shard[0]})
+    return ShardResult((torch.tensor(shard) * 1.5,), {"at": shard[0]})
 engine = remembered(Local(2), folder, "job")
 results = engine.map(lambda: Work(lambda shard: shard, compute), [[at, at + 1] for at in range(6)])
 for at, _ in enumerate(results):

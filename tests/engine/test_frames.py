@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from askwise.engine import Found
+from askwise.engine import ShardResult
 from askwise.engine.messages import pack, unpack
 
 KINDS = [torch.float32, torch.float64, torch.bfloat16, torch.int64, torch.uint8, torch.bool]
@@ -12,25 +12,25 @@ KINDS = [torch.float32, torch.float64, torch.bfloat16, torch.int64, torch.uint8,
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_a_tensor_of_any_kind_comes_back_to_the_bit(kind):
     tensor = torch.arange(-6, 6).reshape(3, 4).to(kind)
-    (again,) = unpack(pack(Found((tensor,)))).tensors
+    (again,) = unpack(pack(ShardResult((tensor,)))).tensors
     assert again.dtype == kind
     assert torch.equal(again, tensor)
 
 
 def test_tensors_keep_their_order_beyond_ten():
     tensors = tuple(torch.tensor([at]) for at in range(12))
-    assert [one.item() for one in unpack(pack(Found(tensors))).tensors] == list(range(12))
+    assert [one.item() for one in unpack(pack(ShardResult(tensors))).tensors] == list(range(12))
 
 
 def test_views_empty_tensors_and_none_at_all_come_back():
     whole = torch.arange(12.0).reshape(3, 4)
     tensors = (whole.T, whole[:, 1], whole[:0], torch.tensor(2.5))
-    for one, other in zip(unpack(pack(Found(tensors))).tensors, tensors, strict=True):
+    for one, other in zip(unpack(pack(ShardResult(tensors))).tensors, tensors, strict=True):
         assert one.shape == other.shape
         assert torch.equal(one, other)
-    assert unpack(pack(Found())) == Found()
+    assert unpack(pack(ShardResult())) == ShardResult()
 
 
 def test_equal_results_have_equal_bytes():
-    assert pack(Found((torch.ones(3),), {"a": 1})) == pack(Found((torch.ones(3),), {"a": 1}))
-    assert pack(Found((torch.ones(3),))) != pack(Found((-torch.ones(3),)))
+    assert pack(ShardResult((torch.ones(3),), {"a": 1})) == pack(ShardResult((torch.ones(3),), {"a": 1}))
+    assert pack(ShardResult((torch.ones(3),))) != pack(ShardResult((-torch.ones(3),)))

@@ -12,13 +12,13 @@ import pytest
 import torch
 from descendants import descendants, gone
 
-from askwise.engine import Found, Local, Work
+from askwise.engine import Local, ShardResult, Work
 from askwise.engine.local import cores
 from askwise.errors import EngineError, InputError
 
 
 def where(shard):
-    return Found((torch.tensor(shard),), {"pid": os.getpid()})
+    return ShardResult((torch.tensor(shard),), {"pid": os.getpid()})
 
 
 def pids(engine, count):
@@ -73,11 +73,11 @@ def test_it_works_beside_a_thousand_open_files():
 
 LONG = """
 import signal, time, torch
-from askwise.engine import Found, Local, Work
+from askwise.engine import ShardResult, Local, Work
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 def compute(shard):
     time.sleep(0.1)
-    return Found((torch.tensor(shard),))
+    return ShardResult((torch.tensor(shard),))
 for found in Local(2).map(lambda: Work(lambda shard: shard, compute), ([at] for at in range(10**6))):
     print("running", flush=True)
 """
@@ -102,11 +102,11 @@ def test_no_worker_outlives_a_caller_that_is_killed(number):
 # two engines in two threads: each forks while the pipes of the other are open
 BUSY = """
 import os, threading, time, torch
-from askwise.engine import Found, Local, Work
+from askwise.engine import ShardResult, Local, Work
 def compute(shard):
     os.write(1, b"busy\\n")  # one write: four processes share the pipe
     time.sleep(600)
-    return Found((torch.tensor(shard),))
+    return ShardResult((torch.tensor(shard),))
 def drive():
     list(Local(2).map(lambda: Work(lambda shard: shard, compute), [[0], [1]]))
 for _ in range(2):
@@ -170,7 +170,7 @@ def test_items_are_read_ahead_of_the_arithmetic():
         ahead = not more_to_come or read.acquire(timeout=60)  # waits for ever if nobody reads meanwhile
         if more_to_come and ahead:
             read.release()
-        return Found((torch.tensor(shard),), {"ahead": ahead})
+        return ShardResult((torch.tensor(shard),), {"ahead": ahead})
 
     found = list(Local(2).map(lambda: Work(fetch, compute), [[at] for at in range(16)]))
     assert all(one.notes["ahead"] for one in found)

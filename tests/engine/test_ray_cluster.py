@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from descendants import descendants, gone
 
-from askwise.engine import Found, Work, kept, open_engine
+from askwise.engine import ShardResult, Work, kept, open_engine
 from askwise.errors import EngineError, InputError
 
 ray = pytest.importorskip("ray")
@@ -175,7 +175,7 @@ def at_work(folder, machine):
 
 
 def number(shard):
-    return Found((), {"at": shard[0]})
+    return ShardResult((), {"at": shard[0]})
 
 
 def failing(shard):
@@ -212,7 +212,7 @@ def test_a_cluster_of_our_own_is_closed_and_kept_for_a_block():
     engine = open_engine("ray", workers=1)
 
     def make():
-        return Work(lambda shard: shard, lambda _: Found((), {"pid": os.getpid(), **settings()}))
+        return Work(lambda shard: shard, lambda _: ShardResult((), {"pid": os.getpid(), **settings()}))
 
     def settings():
         wanted = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_USAGE_STATS_ENABLED")

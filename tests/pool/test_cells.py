@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from askwise.pool.cells import neutral, restored
+from askwise.pool.tables import neutral, restored
 
 CELLS = st.text(alphabet=st.sampled_from("'=+-@\t\r\nab 1"), max_size=6)
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from askwise.tasks.calibration import bins, calibration_error
+from askwise.tasks.counts import bins, calibration_error
 
 
 def test_a_bin_holds_its_upper_edge_and_every_item_lies_in_one() -> None:

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import torch
 
-from askwise.tasks.reduce import reduction
+from askwise.tasks.task import reduction
 
 
 def test_scores_of_items_stay_as_they_are() -> None:

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from askwise.bayes.fitted import Fitted, as_network
-from askwise.bayes.learning import Job, State, training_threads
+from askwise.bayes.learning import State, TrainingJob, training_threads
 from askwise.bayes.posteriors import Posterior, as_posterior
 from askwise.bayes.program.trace import outputs_of
 from askwise.bayes.reset import reset
@@ -72,7 +72,7 @@ def fit(
     labelled = replace(labelled, labels=labels, chances=chances)
     held = None if validation is None else examples(validation).like(own)
     held = None if held is None else replace(held, labels=kind.inside(kind.labels(held.labels, shape))[1])
-    job = Job(labelled, inner, how, seed, place, progress, state, start == "scratch", weights, held)
+    job = TrainingJob(labelled, inner, how, seed, place, progress, state, start == "scratch", weights, held)
     with (
         thawed(own, job, first=not isinstance(start, Fitted)) as final,
         # what a posterior computes beside its training is small where the training is

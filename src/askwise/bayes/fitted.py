@@ -17,8 +17,7 @@ from torch import Tensor, nn
 from askwise import nets
 from askwise.bayes.learning import State
 from askwise.bayes.place import KINDS
-from askwise.bayes.posteriors import Posterior, as_posterior
-from askwise.bayes.posteriors.gaussian_weights import learned_by
+from askwise.bayes.posteriors import Posterior, as_posterior, learned_by
 from askwise.bayes.program.build import Program
 from askwise.errors import AskwiseError, CorruptError, InputError, above_zero, choose
 from askwise.files import json_object, write_whole

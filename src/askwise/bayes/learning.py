@@ -41,7 +41,7 @@ State: TypeAlias = dict[str, Tensor]
 
 
 @dataclass(frozen=True)
-class Job:
+class TrainingJob:
     """Examples, task and circumstances of one training."""
 
     data: Examples
@@ -115,7 +115,7 @@ class Learned:
 def learn(
     network: nn.Module,
     optimizer: Optimizer,
-    job: Job,
+    job: TrainingJob,
     *,
     extra: Callable[[int], Terms] | None = None,
     outputs: Callable[[Tensor, Tensor], None] | None = None,
@@ -188,7 +188,7 @@ def learnable(network: nn.Module) -> dict[str, Parameter]:
     return {name: p for name, p in network.named_parameters() if p.requires_grad}
 
 
-def _early_stop(network: nn.Module, optimizer: Optimizer, job: Job) -> EarlyStop | None:
+def _early_stop(network: nn.Module, optimizer: Optimizer, job: TrainingJob) -> EarlyStop | None:
     """What ends the training by validation data, if it has patience."""
     if job.training.patience is None:
         return None
@@ -207,7 +207,7 @@ def _early_stop(network: nn.Module, optimizer: Optimizer, job: Job) -> EarlyStop
     return EarlyStop(network, optimizer, loss, patience=job.training.patience)
 
 
-def _loss(network: nn.Module, job: Job, inputs: Tensor, labels: Tensor) -> Tensor:
+def _loss(network: nn.Module, job: TrainingJob, inputs: Tensor, labels: Tensor) -> Tensor:
     """What early stopping watches: the mean NLL of the mean weights, or their share of errors."""
     outputs, labels = network(inputs.to(job.device)), labels.to(job.device)
     if job.training.watch == "nll":
@@ -218,7 +218,7 @@ def _loss(network: nn.Module, job: Job, inputs: Tensor, labels: Tensor) -> Tenso
     return wrong.float().mean()
 
 
-def _prepare(job: Job, channels_last: bool) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]:
+def _prepare(job: TrainingJob, channels_last: bool) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]:
     """What is done to every batch: augmentation, from a stream of its own, and the layout."""
     choice, rng = job.training.augment, generator(job.seed, "train", "augment")
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 import torch
 from torch import nn
 
-from askwise.bayes.learning import Job, learn, learnable
+from askwise.bayes.learning import TrainingJob, learn, learnable
 from askwise.nets.encoded import Encoded
 from askwise.train import Examples
 
 
 @contextmanager
-def thawed(network: nn.Module, job: Job, *, first: bool) -> Iterator[Job]:
+def thawed(network: nn.Module, job: TrainingJob, *, first: bool) -> Iterator[TrainingJob]:
     """The job on features, inside; the network takes items again afterwards.
 
     The encoder and the head learn together for the network's `thaw` epochs (Loustau 2023), the encoder at
@@ -37,7 +37,7 @@ def thawed(network: nn.Module, job: Job, *, first: bool) -> Iterator[Job]:
         network.on_features = False
 
 
-def _learn(network: Encoded, job: Job) -> None:
+def _learn(network: Encoded, job: TrainingJob) -> None:
     """Encoder and head, in place, as one network without uncertainty."""
     how = replace(job.training, epochs=network.thaw, min_steps=None, patience=None, converged=None)
     plain = replace(job, training=how, start={}, validation=None)

@@ -88,7 +88,7 @@ def estimate(
 
     It rests on the test answers, which are uniform draws, and is sharpened by the model's predictions.
     """
-    from askwise.runs.columns import columns_of
+    from askwise.runs.material import columns_of
 
     if width is not None and (width <= 0 or (mean is None and width >= 1)):
         limits = "above 0" if mean is not None else "of shares, between 0 and 1"

@@ -3,10 +3,20 @@
 from askwise.compare.measures import columns
 from askwise.compare.outcome import cells, notes, outcome, write
 from askwise.compare.protocol import DATA, Protocol, make
-from askwise.compare.runs import Found, jobs, run
+from askwise.compare.runs import Trials, jobs, run
 from askwise.compare.trial import Job
 
 __all__ = [
-    "DATA", "Found", "Job", "Protocol", "cells", "columns", "jobs", "make", "notes",
-    "outcome", "run", "write",
+    "DATA",
+    "Job",
+    "Protocol",
+    "Trials",
+    "cells",
+    "columns",
+    "jobs",
+    "make",
+    "notes",
+    "outcome",
+    "run",
+    "write",
 ]  # fmt: skip

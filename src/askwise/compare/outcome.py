@@ -10,8 +10,8 @@ from typing import Any
 from askwise.compare.measures import Column, about, columns, far_behind, lead
 from askwise.compare.ood import PHOTOS, SHUFFLED
 from askwise.compare.protocol import Protocol
-from askwise.compare.runs import Found
-from askwise.report.number import Number
+from askwise.compare.runs import Trials
+from askwise.report.content import Number
 from askwise.report.side_by_side import Panel, save_side_by_side
 from askwise.runs.journal import commit
 
@@ -20,7 +20,7 @@ _SHARED = ("auroc_total", "auroc_epistemic")  # one panel
 NEAR = 0.02  # of accuracy, or of an error: a posterior that falls further behind the baseline is named
 
 
-def outcome(protocol: Protocol, found: Found, *, command: str) -> dict[str, Any]:
+def outcome(protocol: Protocol, found: Trials, *, command: str) -> dict[str, Any]:
     """Everything about a comparison, as JSON holds it; the summary has posteriors and measures by name."""
     task = protocol.task.name
     return {

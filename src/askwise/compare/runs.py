@@ -19,7 +19,7 @@ Tell: TypeAlias = Callable[[Job, Literal["learning", "done", "kept", "refused"]]
 
 
 @dataclass(frozen=True)
-class Found:
+class Trials:
     """A row for every job that came to its end, and why the posteriors of others refused."""
 
     rows: list[dict[str, Any]]
@@ -38,7 +38,7 @@ def run(
     kept: Path,
     data_dir: str | Path | None = None,
     tell: Tell = lambda *_: None,
-) -> Found:
+) -> Trials:
     """The rows of all jobs: from the journal `kept`, or made now and appended to it."""
     known = {_key(row): row for row in journal.read(kept)}
     keys = {job: _key(_plan(protocol, job)) for job in wanted}
@@ -60,7 +60,7 @@ def run(
         journal.append(kept, row)
         known[key] = row
         tell(job, "done")
-    return Found([known[key] for key in keys.values() if key in known], refused)
+    return Trials([known[key] for key in keys.values() if key in known], refused)
 
 
 def _plan(protocol: Protocol, job: Job) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from askwise.data.camvid import CAMVID
 from askwise.data.dataset import Dataset
 from askwise.data.digits import digits
 from askwise.data.goemotions import GOEMOTIONS
-from askwise.data.idx_set import FASHION_MNIST, MNIST
+from askwise.data.idx import FASHION_MNIST, MNIST
 from askwise.data.isic2016 import ISIC2016
 from askwise.data.places import advice, locate
 from askwise.data.png_set import CIFAR10

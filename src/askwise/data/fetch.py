@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 from askwise.data import places
 from askwise.data.catalogue import STORED, missing
 from askwise.data.commands import ToolError
-from askwise.data.idx_set import FASHION_MNIST, MNIST
+from askwise.data.idx import FASHION_MNIST, MNIST
 from askwise.data.png_set import CIFAR10
 from askwise.data.sources import SOURCES, Source
 from askwise.errors import AskwiseError, CorruptError, InputError, choose

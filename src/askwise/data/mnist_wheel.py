@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int, UInt8
 
 from askwise.data import idx
-from askwise.data.idx_set import TEST_IMAGES, TEST_LABELS, TRAIN_IMAGES, TRAIN_LABELS
+from askwise.data.idx import TEST_IMAGES, TEST_LABELS, TRAIN_IMAGES, TRAIN_LABELS
 from askwise.errors import CorruptError
 
 _LARGEST = 2**28  # bytes of the pickle; the published one has 220 million

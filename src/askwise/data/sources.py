@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 
 from askwise.data import mnist_wheel
 from askwise.data.archives import members
-from askwise.data.idx_set import FASHION_MNIST, MNIST
+from askwise.data.idx import FASHION_MNIST, MNIST
 from askwise.data.packages import Package
 from askwise.data.png_set import CIFAR10
 

@@ -5,9 +5,8 @@ from pathlib import Path
 from askwise.encoders import folder as folders
 from askwise.encoders import own
 from askwise.encoders.packages import PACKAGED
-from askwise.encoders.record import PICTURES, ROWS, TEXTS, Encoder, Record
+from askwise.encoders.record import PICTURES, ROWS, TEXTS, Encoder, Record, items_per_second
 from askwise.encoders.sentences import SentenceEncoder
-from askwise.encoders.speed import items_per_second
 from askwise.errors import InputError, choose
 
 __all__ = [

@@ -1,6 +1,6 @@
 """Where scoring runs: on the cores of this machine, or on a cluster."""
 
-from askwise.engine.contract import Engine, Found, Shard, Work
+from askwise.engine.contract import Engine, Shard, ShardResult, Work
 from askwise.engine.journal import remembered
 from askwise.engine.local import Local
 from askwise.engine.opening import ENGINES, kept, open_engine
@@ -9,9 +9,9 @@ from askwise.engine.threads import threads
 __all__ = [
     "ENGINES",
     "Engine",
-    "Found",
     "Local",
     "Shard",
+    "ShardResult",
     "Work",
     "kept",
     "open_engine",

@@ -11,7 +11,7 @@ Shard: TypeAlias = list[Any]
 
 
 @dataclass(frozen=True)
-class Found:
+class ShardResult:
     """What came of a shard: tensors, and notes as JSON holds them."""
 
     tensors: tuple[Tensor, ...] = ()
@@ -23,7 +23,7 @@ class Work:
     """What is done with every shard: fetched ahead in one thread, computed in another."""
 
     fetch: Callable[[Shard], Any]
-    compute: Callable[[Any], Found]
+    compute: Callable[[Any], ShardResult]
 
 
 @runtime_checkable
@@ -49,5 +49,5 @@ class Engine(Protocol):
     def threads(self) -> int:
         """How many threads compute a shard."""
 
-    def map(self, make: Callable[[], Work], shards: Iterable[Shard]) -> Iterator[Found]:
+    def map(self, make: Callable[[], Work], shards: Iterable[Shard]) -> Iterator[ShardResult]:
         """What came of each shard; `make` prepares the work, once for each process or before they part."""

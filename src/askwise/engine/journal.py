@@ -18,7 +18,7 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
-from askwise.engine.contract import Engine, Found, Shard, Work
+from askwise.engine.contract import Engine, Shard, ShardResult, Work
 from askwise.engine.messages import pack, unpack
 from askwise.errors import CorruptError, InputError, StoreError
 
@@ -64,7 +64,7 @@ class Remembered:
         """How many threads compute a shard."""
         return self.engine.threads
 
-    def map(self, make: Callable[[], Work], shards: Iterable[Shard]) -> Iterator[Found]:
+    def map(self, make: Callable[[], Work], shards: Iterable[Shard]) -> Iterator[ShardResult]:
         """What came of each shard, in order: read where it is known, computed and written where not."""
         path = self.folder / f"{self.key}{_SUFFIX}"
         with closing(_Journal(path)) as journal:
@@ -81,7 +81,7 @@ class Remembered:
 
     def _mixed(
         self, make: Callable[[], Work], shards: Iterable[tuple[bytes, Shard]], journal: "_Journal"
-    ) -> Iterator[Found]:
+    ) -> Iterator[ShardResult]:
         """The engine sees the missing shards alone; the others take their places in between."""
         taken: deque[tuple[bytes, bool]] = deque()  # and whether it was known then
 
@@ -91,7 +91,7 @@ class Remembered:
                 if not taken[-1][1]:
                     yield shard
 
-        def known() -> Iterator[Found]:
+        def known() -> Iterator[ShardResult]:
             while taken and taken[0][1]:
                 yield journal.read(taken.popleft()[0])
 
@@ -134,7 +134,7 @@ class _Journal:
         """Let go of the file."""
         self._file.close()
 
-    def read(self, key: bytes) -> Found:
+    def read(self, key: bytes) -> ShardResult:
         """The result kept under a key that is in the journal."""
         start, size = self._places[key]
         frame = self._at(start, _HEAD + size)
@@ -142,7 +142,7 @@ class _Journal:
             raise CorruptError(f"{self._path} changed while it was read; delete it, and start again")
         return unpack(frame[_HEAD:])
 
-    def write(self, key: bytes, found: Found) -> None:
+    def write(self, key: bytes, found: ShardResult) -> None:
         """Keep a result; when this returns, it outlives the process."""
         content = pack(found)
         checked = _LENGTH.pack(len(content)), key + content

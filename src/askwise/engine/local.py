@@ -15,7 +15,7 @@ from multiprocessing.connection import wait  # select() knows no more than 1024 
 from time import monotonic
 
 from askwise.engine import worker as workers
-from askwise.engine.contract import Found, Shard, Work
+from askwise.engine.contract import Shard, ShardResult, Work
 from askwise.engine.messages import raised, unpack
 from askwise.engine.threads import counted, threads
 from askwise.engine.worker import DONE, Worker, receive
@@ -63,7 +63,7 @@ class Local:
             return 1
         return cores() if self.processes is None else self.processes
 
-    def map(self, make: Callable[[], Work], shards: Iterable[Shard]) -> Iterator[Found]:
+    def map(self, make: Callable[[], Work], shards: Iterable[Shard]) -> Iterator[ShardResult]:
         """What came of each shard, in order; the work is made here and shared by all processes."""
         rest = iter(shards)
         first = list(islice(rest, 2))
@@ -75,7 +75,7 @@ class Local:
             yield from _Crew(work, self.workers, self.threads).results(chain(first, rest))
 
 
-def _here(work: Work, shards: Iterable[Shard], count: int) -> Iterator[Found]:
+def _here(work: Work, shards: Iterable[Shard], count: int) -> Iterator[ShardResult]:
     for shard in shards:
         with threads(count):
             found = work.compute(work.fetch(shard))
@@ -90,9 +90,9 @@ class _Crew:
         self._workers: list[Worker] = []
         self._deaths: dict[int, int] = {}
         self._again: list[tuple[int, Shard]] = []
-        self._done: dict[int, Found] = {}
+        self._done: dict[int, ShardResult] = {}
 
-    def results(self, shards: Iterable[Shard]) -> Iterator[Found]:
+    def results(self, shards: Iterable[Shard]) -> Iterator[ShardResult]:
         """Shards out, results in; whatever happens, no worker is left behind."""
         waiting = enumerate(shards)
         try:

@@ -8,7 +8,7 @@ from typing import Any
 import safetensors.torch
 
 from askwise import errors
-from askwise.engine.contract import Found
+from askwise.engine.contract import ShardResult
 
 
 def told(error: BaseException) -> dict[str, Any]:
@@ -33,19 +33,19 @@ def raised(found: dict[str, Any]) -> Exception:
 _LENGTH = struct.Struct("<Q")
 
 
-def pack(found: Found) -> bytes:
+def pack(found: ShardResult) -> bytes:
     """The bytes of a result."""
     notes = json.dumps(found.notes).encode()
     tensors = {str(place): tensor.contiguous() for place, tensor in enumerate(found.tensors)}
     return _LENGTH.pack(len(notes)) + notes + safetensors.torch.save(tensors)
 
 
-def unpack(content: bytes) -> Found:
+def unpack(content: bytes) -> ShardResult:
     """The result that `pack` made these bytes from."""
     (length,) = _LENGTH.unpack_from(content)
     start = _LENGTH.size + length
     tensors = safetensors.torch.load(content[start:])
-    return Found(
+    return ShardResult(
         tuple(tensors[str(place)] for place in range(len(tensors))),
         json.loads(content[_LENGTH.size : start]),
     )

@@ -18,7 +18,7 @@ from uuid import uuid4
 import torch
 
 from askwise.engine import worker as workers
-from askwise.engine.contract import Found, Shard, Work
+from askwise.engine.contract import Shard, ShardResult, Work
 from askwise.engine.local import cores
 from askwise.engine.messages import pack, raised, told, unpack
 from askwise.engine.ray_session import check_version, join, leave, ray, session
@@ -72,7 +72,7 @@ class Ray:
             self._found = self._room()
         return self._found or self._cores // self.threads
 
-    def map(self, make: Callable[[], Work], shards: Iterable[Shard]) -> Iterator[Found]:
+    def map(self, make: Callable[[], Work], shards: Iterable[Shard]) -> Iterator[ShardResult]:
         """What came of each shard, in order; the work is made once by every process of the cluster."""
         with session(self.address, self._cores):
             self._check_cores()
@@ -87,7 +87,7 @@ class Ray:
             texts = map(json.dumps, shards)
             yield from self._results(lambda text: task.remote(text, *fixed), texts)
 
-    def _results(self, start: Callable[[str], Any], shards: Iterator[str]) -> Iterator[Found]:
+    def _results(self, start: Callable[[str], Any], shards: Iterator[str]) -> Iterator[ShardResult]:
         """Shards out, results in; whatever happens, nothing goes on running."""
         ordered: deque[Any] = deque()
         running: list[Any] = []
@@ -180,7 +180,7 @@ def _check_conditions(wanted: dict[str, str]) -> None:
             )
 
 
-def _received(reference: Any) -> Found:
+def _received(reference: Any) -> ShardResult:
     """The result of a task that has ended."""
     try:
         content = ray.get(reference)

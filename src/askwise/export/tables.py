@@ -9,8 +9,7 @@ from typing import Any
 
 from askwise.errors import InputError
 from askwise.files import write_whole
-from askwise.pool.cells import neutral, restored
-from askwise.pool.tables import header
+from askwise.pool.tables import header, neutral, restored
 from askwise.pool.tables import rows as rows_of
 
 FORMATS = (".csv", ".jsonl", ".parquet")

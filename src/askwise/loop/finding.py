@@ -31,7 +31,7 @@ _GROWN = 1.1  # times the items encoded before the map is made anew
 
 
 @dataclass(frozen=True)
-class Found:
+class Matches:
     """Items, best first, each with a number from 0 to 1, and how many were looked at."""
 
     ids: list[str]
@@ -55,7 +55,7 @@ class Finder:
         self._map: Map | None = None
         self._guessed: tuple[int, list[str], Tensor] | None = None
 
-    def alike(self, items: Sequence[str], *, count: int) -> Found:
+    def alike(self, items: Sequence[str], *, count: int) -> Matches:
         """The items whose features are most like those of any of the given ones, by their cosine."""
         setting = self._setting
         wanted = setting.pool.read([setting.pool.find(name) for name in items])
@@ -72,9 +72,9 @@ class Finder:
             ids, best = ids + reading.ids, torch.cat([best, (rows @ given.T).max(dim=1).values])
             order = best.sort(descending=True, stable=True).indices[:count]
             ids, best = [ids[at] for at in order.tolist()], best[order]
-        return Found(ids, best.clamp(0, 1).tolist(), looked)
+        return Matches(ids, best.clamp(0, 1).tolist(), looked)
 
-    def of_class(self, name: str, *, unsure: bool, count: int) -> Found:
+    def of_class(self, name: str, *, unsure: bool, count: int) -> Matches:
         """Items without a label that the model would give a class or tag, the surest or the least sure first.
 
         Their number is the probability of that class.
@@ -89,7 +89,7 @@ class Finder:
         chosen = here > 0.5 if setting.plan.kind == "multilabel" else chance.argmax(dim=1) == place
         order = here.argsort(descending=not unsure, stable=True).tolist()
         found = [at for at in order if chosen[at] and not known.answered(ids[at])][:count]
-        return Found([ids[at] for at in found], [float(here[at]) for at in found], len(ids))
+        return Matches([ids[at] for at in found], [float(here[at]) for at in found], len(ids))
 
     def map(self) -> Map:
         """The pool on its two principal axes; made anew when a tenth more items are encoded."""

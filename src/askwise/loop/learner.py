@@ -22,12 +22,10 @@ from askwise.loop.assemble import Given, assemble
 from askwise.loop.audit import Audit, audit
 from askwise.loop.choices import Choices, chosen_plan
 from askwise.loop.decide import Stop, Wait
-from askwise.loop.doubtful import Suspect, annotators_of, suspects_of
-from askwise.loop.ending import final_model
 from askwise.loop.featured import seen_by
 from askwise.loop.finding import Finder
 from askwise.loop.live import CHECKPOINT, Live
-from askwise.loop.models import latest
+from askwise.loop.models import final_model, latest
 from askwise.loop.opening import retry, set_aside, sync_grown
 from askwise.loop.perform import ask_questions
 from askwise.loop.plan import Plan
@@ -36,6 +34,7 @@ from askwise.loop.quality import Quality
 from askwise.loop.questions import Questions, open_questions
 from askwise.loop.shares import Share, share_of
 from askwise.loop.status import Status, status
+from askwise.loop.suspects import Suspect, annotators_of, suspects_of
 from askwise.markup import card
 from askwise.oracle import AnyOracle, Oracle, open_oracle
 from askwise.pool import Item, Pool, as_pool

@@ -12,6 +12,7 @@ from askwise.bayes.posteriors import as_posterior
 from askwise.errors import CorruptError, InputError, SlowPathWarning
 from askwise.loop.axes import place_axes
 from askwise.loop.plan import make
+from askwise.loop.quality import Quality, quality
 from askwise.loop.setting import Setting, differs
 from askwise.pool.pool import Reading
 from askwise.seeding import derive
@@ -129,3 +130,20 @@ def _trained_again(setting: Setting, last: Round, why: str) -> Fitted:
         stacklevel=4,
     )
     return fitted
+
+
+def final_model(setting: Setting) -> tuple[Fitted, int, Quality | None]:
+    """The model of all answers, how many these are, and how good the model before it is.
+
+    The store is left as it is, so that the run can go on: its own models never learn from test answers.
+    """
+    setting.refresh()
+    testing = setting.testing()
+    answered = {one.id: one.label for one in testing.tested() if one.label is not None}
+    labels = {**setting.ledger.labels, **answered}
+    if not setting.rounds:
+        raise InputError("there is no model yet; answer the first questions before you finish")
+    whole = dict(sorted(labels.items()))
+    reading = setting.pool.read([name for name in whole if name in setting.pool])
+    before = quality(setting.plan, testing, setting.rounds)
+    return fit_round(setting, setting.number + 1, reading, whole), len(reading.ids), before

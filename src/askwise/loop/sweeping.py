@@ -8,9 +8,9 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from askwise.bayes.predict import predict
-from askwise.loop.doubtful import cross_fitted
 from askwise.loop.models import latest
 from askwise.loop.setting import Setting
+from askwise.loop.suspects import cross_fitted
 from askwise.math.temperature import best_temperature, prior
 from askwise.pool.duplicates import alike_features
 from askwise.seeding import generator

@@ -8,8 +8,7 @@ from askwise.errors import InputError
 from askwise.oracle.contract import Question
 from askwise.oracle.label_studio import matched, read_tasks
 from askwise.oracle.labelling import Classes, Labelling, Pictures, no_label
-from askwise.pool.cells import restored
-from askwise.pool.tables import header, rows
+from askwise.pool.tables import header, restored, rows
 from askwise.store.classes import names
 from askwise.store.facts import NoLabel, Told
 from askwise.store.labels import Label

@@ -1,9 +1,13 @@
-"""The rows of tables, with the line each stands on: CSV, TSV, JSONL, Parquet, a saved dataset."""
+"""The rows of tables, with the line each stands on: CSV, TSV, JSONL, Parquet, a saved dataset.
+
+And cells of a CSV that no spreadsheet takes for a formula, and back again.
+"""
 
 import csv
 import io
 import json
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +18,7 @@ from askwise.pool import arrow
 
 LONGEST = 1_000_000
 """Characters of a cell; more is a broken file rather than a text."""
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
 
 
 @dataclass(frozen=True)
@@ -198,3 +203,16 @@ def _text(path: Path) -> io.TextIOWrapper:
     if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise InputError(f"{path} is in UTF-16; save it as UTF-8")
     return path.open(encoding="utf-8-sig", errors="surrogateescape", newline="")
+
+
+def neutral(cell: str) -> str:
+    """The cell with a quote before it, where a spreadsheet would compute it.
+
+    A cell that already has quotes before a formula gets one more, so that `restored` is exact.
+    """
+    return f"'{cell}" if _FORMULA.match(cell) else cell
+
+
+def restored(cell: str) -> str:
+    """The cell before `neutral`."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell

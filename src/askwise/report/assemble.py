@@ -23,7 +23,7 @@ from askwise.store.facts import Asked
 from askwise.store.facts import Segment as Conditions
 from askwise.store.labels import Tags
 from askwise.store.ledger import Ledger
-from askwise.tasks.confusion import recall
+from askwise.tasks.counts import recalls
 
 _IDS = 5  # more of them are counted, not listed
 
@@ -120,7 +120,7 @@ def _recall(run: Past) -> list[float | None]:
     """Of every class or tag; counted anew for runs from before it was measured."""
     measured = _last(run)
     if "confusion" in measured and not measured.get("recall"):
-        return recall(tensor(measured["confusion"]))
+        return recalls(tensor(measured["confusion"]))
     return list(measured.get("recall", ()))
 
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from askwise.markup import Html, join, tag
+from askwise.report.content import Number
 from askwise.report.figure import Axis
-from askwise.report.number import Number
 
 KINDS = 6  # colours, dashes and markers; in the style sheet too
 MOST_MARKERS = 30  # on one line

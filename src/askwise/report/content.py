@@ -4,11 +4,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 from askwise.errors import InputError
 from askwise.markup import framed
-from askwise.report.number import Number
+
+Number: TypeAlias = int | float
+"""Whole or not; spelled out because types are checked to the letter while the tests run."""
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ from statistics import fmean, median
 from typing import TypeAlias
 
 from askwise.errors import InputError
-from askwise.report.content import Curve
-from askwise.report.number import Number
+from askwise.report.content import Curve, Number
 
 WINDOW = 3  # rounds in a row
 _ROUNDING = 1e-9

@@ -8,9 +8,8 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from askwise.errors import InputError
-from askwise.report.content import Curve
+from askwise.report.content import Curve, Number
 from askwise.report.curves import spread
-from askwise.report.number import Number
 from askwise.report.wording import axis_of_labels
 from askwise.report.wording import measure as called
 

@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import LogLocator, NullFormatter
 
+from askwise.report.content import Number
 from askwise.report.figure import COLOURS, GREY, target_of
-from askwise.report.number import Number
 from askwise.report.wording import seeds
 
 _ACROSS = 4  # panels in a row

@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from askwise.report.content import Curve
+from askwise.report.content import Curve, Number
 from askwise.report.curves import Cost, Reached, cost, first_hit, labels_to
 from askwise.report.gaps import Gap, gaps
-from askwise.report.number import Number
 from askwise.report.past import Past
 
 TARGETS: Mapping[str, tuple[Reached, Number]] = {

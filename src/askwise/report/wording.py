@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from askwise.report.content import Number
 from askwise.report.curves import Cost, Saving
-from askwise.report.number import Number
 
 NARROW = "\u202f"  # no line break between a number and its sign
 

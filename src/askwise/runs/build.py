@@ -24,8 +24,7 @@ from askwise.oracle import File, Oracle, Simulated, open_oracle
 from askwise.oracle.labelling import labelling
 from askwise.pool.encoding import feature_width
 from askwise.references import imported, is_reference
-from askwise.runs.columns import columns_of
-from askwise.runs.material import Material, material
+from askwise.runs.material import Material, columns_of, material
 from askwise.seeding import derive
 from askwise.store.facts import Group, Told
 from askwise.train.progress import Follow

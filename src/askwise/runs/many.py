@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
-from askwise.engine import Engine, Found, Work
+from askwise.engine import Engine, ShardResult, Work
 from askwise.errors import AskwiseError, InputError
 from askwise.oracle import Question
 from askwise.runs.build import SIMULATED
@@ -46,9 +46,9 @@ def run_all(
     answers = source if source is None or source == SIMULATED else str(Path(source).absolute())
 
     def make() -> Work:
-        def compute(place: int) -> Found:
+        def compute(place: int) -> ShardResult:
             ended = run_one(elsewhere[place], source=answers, exact=exact)
-            return Found((), {**vars(ended), "questions": [vars(asked) for asked in ended.questions]})
+            return ShardResult((), {**vars(ended), "questions": [vars(asked) for asked in ended.questions]})
 
         return Work(lambda shard: shard[0], compute)
 

@@ -21,6 +21,7 @@ from askwise.oracle.labelling import labelling
 from askwise.pool import Coding, Pool, arrays, embeddings, images, table, text
 from askwise.pool.folder import walk
 from askwise.pool.images import SUFFIXES
+from askwise.pool.tables import rows as rows_of
 from askwise.runs.plan_file import read
 from askwise.store.facts import Told
 
@@ -196,3 +197,12 @@ def in_deviations(rows: Tensor, pool: Tensor) -> Tensor:
     """The columns of a table of numbers in deviations from the pool's mean: their units differ widely."""
     spread = pool.std(dim=0, correction=0)
     return (rows - pool.mean(dim=0)) / torch.where(spread > 0, spread, 1.0)
+
+
+def columns_of(plan: Plan, pool: Pool, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """The cells of these columns for every item; data without columns are refused."""
+    path = Path(plan.data or "")
+    if not path.is_file() or path.suffix.lower() == ".npy":
+        raise InputError(f"{plan.data} has no columns, and {', '.join(names)} should be among them")
+    cells = [row.cells for row in rows_of(path, list(names))]
+    return {name: cells[place] for name in pool.ids if (place := pool.row(name)) < len(cells)}

@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from askwise.errors import InputError, choose
 from askwise.math.links import log_softmax, log_softplus
-from askwise.tasks import balance, categorical
+from askwise.tasks import categorical
 from askwise.tasks.meters import ClassMeter
 from askwise.tasks.task import Task
 from askwise.types import LogProbs
@@ -61,7 +61,7 @@ def classification(*, link: str = "softmax", ignore: int | None = None) -> Task:
         per_item=lambda scores: scores,
         metrics=lambda: ClassMeter(ignore=ignore),
         measures=("accuracy", "nll", "ece", "brier"),
-        class_weights=lambda labels, shape: balance.weights_of(_counts(labels, shape[-1], ignore)),
+        class_weights=lambda labels, shape: categorical.weights_of(_counts(labels, shape[-1], ignore)),
         chances=lambda labels: _chances(labels, ignore),
     )
 
@@ -95,7 +95,7 @@ def _counts(labels: Tensor, classes: int, ignore: int | None) -> Tensor:
     return (
         labels.sum(dim=0)
         if labels.is_floating_point()
-        else balance.class_counts(labels, classes, ignore=ignore)
+        else categorical.class_counts(labels, classes, ignore=ignore)
     )
 
 
@@ -103,7 +103,7 @@ def _chances(labels: Tensor, ignore: int | None) -> Tensor:
     if labels.is_floating_point():
         counts = labels.sum(dim=0)
         return torch.where(counts > 0, labels / counts, 0.0).sum(dim=1)
-    return balance.chances_of_classes(labels, ignore=ignore)
+    return categorical.chances_of_classes(labels, ignore=ignore)
 
 
 def _check_labels(labels: Tensor, classes: int, ignore: int | None) -> Tensor:

@@ -11,9 +11,8 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
-from askwise.tasks import confusion
-from askwise.tasks.calibration import bins, calibration_error
 from askwise.tasks.categorical import known
+from askwise.tasks.counts import bins, calibration_error, confusion, ious, mean_of, recalls
 
 _TOP = (1, 5)
 
@@ -46,14 +45,14 @@ class ClassMeter:
         """Every measure by name."""
         confidence, guess, truth, squares = (torch.cat(part) for part in zip(*self._seen, strict=True))
         found = bins(confidence, guess == truth)
-        counts = confusion.count(guess, truth, self._classes)
+        counts = confusion(guess, truth, self._classes)
         return {
             "accuracy": (guess == truth).double().mean().item(),
             "ece": calibration_error(found),
             "brier": squares.mean().item(),
             "bins": found,
             "confusion": counts.tolist(),
-            "recall": confusion.recall(counts),
+            "recall": recalls(counts),
         }
 
 
@@ -152,10 +151,10 @@ class PixelMeter:
     def compute(self) -> dict[str, Any]:
         """Every measure by name."""
         counts = self._counts.compute()
-        iou, recall = confusion.overlap(counts), confusion.recall(counts)
+        iou, recall = ious(counts), recalls(counts)
         return {
-            "mean_iou": confusion.mean(iou),
-            "class_accuracy": confusion.mean(recall),
+            "mean_iou": mean_of(iou),
+            "class_accuracy": mean_of(recall),
             "accuracy": (counts.diagonal().sum() / counts.sum().clamp(min=1)).item(),
             "iou": iou,
             "recall": recall,

@@ -7,10 +7,9 @@ from torch.nn import functional as F
 
 from askwise.errors import InputError
 from askwise.math.entropy import marginal
-from askwise.tasks import balance, categorical
+from askwise.tasks import categorical
 from askwise.tasks.meters import TagMeter
-from askwise.tasks.reduce import reduction
-from askwise.tasks.task import Task
+from askwise.tasks.task import Task, reduction
 from askwise.types import LogProbs, SiteScores
 
 _UNKNOWN = -1
@@ -43,7 +42,7 @@ def multilabel(*, reduce: str = "mean", threshold: float = 0.5) -> Task:
         metrics=lambda: TagMeter(threshold=threshold),
         measures=("top_1", "top_5", "recall_micro", "f1_micro", "f1_macro", "nll"),
         class_weights=lambda labels, _: _weights(labels),
-        chances=lambda labels: balance.chances_of_tags(labels >= _PRESENT),
+        chances=lambda labels: categorical.chances_of_tags(labels >= _PRESENT),
         made_of="tags",
         scoring={"across_tags": True},
     )

@@ -5,10 +5,9 @@ from torch import Tensor
 
 from askwise.errors import InputError
 from askwise.math.links import log_softmax
-from askwise.tasks import balance, categorical
+from askwise.tasks import categorical
 from askwise.tasks.meters import PixelMeter
-from askwise.tasks.reduce import reduction
-from askwise.tasks.task import Task
+from askwise.tasks.task import Task, reduction
 from askwise.types import LogProbs
 
 
@@ -35,7 +34,7 @@ def segmentation(*, ignore: int | None = None, reduce: str = "mean", top: float 
         return categorical.counted(p, p, (share / sites)[:, None])
 
     def weights_of(labels: Tensor, shape: tuple[int, ...]) -> Tensor:
-        return balance.weights_of(balance.class_counts(labels, shape[0], ignore=ignore))
+        return categorical.weights_of(categorical.class_counts(labels, shape[0], ignore=ignore))
 
     return Task(
         name="segmentation",

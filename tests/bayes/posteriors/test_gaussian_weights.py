@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 import askwise as aw
-from askwise.bayes.learning import Job
+from askwise.bayes.learning import TrainingJob
 from askwise.errors import InputError
 from askwise.train import Training, examples
 
@@ -26,9 +26,9 @@ def network() -> nn.Module:
         return nn.Sequential(nn.Linear(6, 8), nn.LayerNorm(8), nn.ReLU(), nn.Linear(8, 3))
 
 
-def job(epochs: int, task: aw.tasks.Task | None = None) -> Job:
+def job(epochs: int, task: aw.tasks.Task | None = None) -> TrainingJob:
     kind = task or aw.tasks.classification()
-    return Job(examples(data()), kind, Training(epochs=epochs), 0, torch.device("cpu"))
+    return TrainingJob(examples(data()), kind, Training(epochs=epochs), 0, torch.device("cpu"))
 
 
 @BOTH

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 import askwise as aw
 from askwise.bayes.fitted import Fitted
-from askwise.bayes.learning import Job, State
+from askwise.bayes.learning import State, TrainingJob
 from askwise.bayes.posteriors import laplace
 from askwise.bayes.posteriors.curvature import rotated
 from askwise.errors import InputError
@@ -237,7 +237,7 @@ def chosen(x: Tensor, y: Tensor, *, validation: tuple[Tensor, Tensor] | None = N
         torch.manual_seed(0)
         network = nn.Sequential(nn.Linear(x.shape[1], 3))
     held = None if validation is None else examples(validation)
-    job = Job(examples((x, y)), classification(), QUICK, 0, torch.device("cpu"), validation=held)
+    job = TrainingJob(examples((x, y)), classification(), QUICK, 0, torch.device("cpu"), validation=held)
     return {k.removeprefix("0."): v for k, v in aw.laplace(**options).fit(network, job).state.items()}
 
 
@@ -262,7 +262,7 @@ def test_few_labels_of_many_features_keep_a_prior_near_the_guess() -> None:
     y = torch.arange(20) % 10
     x = torch.randn(20, 300, generator=rng) + torch.randn(10, 300, generator=rng)[y]
     spread = (x - x.mean(0)).square().sum(1).mean().item()
-    state = Job(examples((x, y)), classification(), QUICK, 0, torch.device("cpu"))
+    state = TrainingJob(examples((x, y)), classification(), QUICK, 0, torch.device("cpu"))
     found = aw.laplace().fit(nn.Sequential(nn.Linear(300, 10)), state).state
     assert 0.1 < found["0.prior_precision"].item() / (spread / 100) < 10
     assert found["0.axes"].shape == (301, 20)

@@ -7,18 +7,18 @@ import torch
 from torch import Tensor, nn
 
 import askwise as aw
-from askwise.bayes.learning import Job
+from askwise.bayes.learning import TrainingJob
 from askwise.bayes.posteriors.last_layer import LastLayer, joined, last_linear, observe, parted, spanned
 from askwise.errors import InputError
 from askwise.tasks import Task, classification, regression
 from askwise.train import Training, examples
 
 
-def job(x: Tensor, y: Tensor, task: Task | None = None) -> Job:
-    return Job(examples((x, y)), task or classification(), Training(), 0, torch.device("cpu"))
+def job(x: Tensor, y: Tensor, task: Task | None = None) -> TrainingJob:
+    return TrainingJob(examples((x, y)), task or classification(), Training(), 0, torch.device("cpu"))
 
 
-def seen_by(network: nn.Module, name: str, known: Job) -> LastLayer:
+def seen_by(network: nn.Module, name: str, known: TrainingJob) -> LastLayer:
     return observe(network, name, known, known.data)
 
 

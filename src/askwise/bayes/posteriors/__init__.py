@@ -2,9 +2,13 @@
 
 from collections.abc import Mapping
 
+from torch import Tensor, nn
+
+from askwise.bayes.learning import State
 from askwise.bayes.posteriors import (
     bbb,
     ensemble,
+    gaussian_weights,
     ivon,
     laplace,
     mc_dropout,
@@ -16,8 +20,10 @@ from askwise.bayes.posteriors import (
 )
 from askwise.bayes.posteriors.posterior import Posterior, WeightByWeight
 from askwise.errors import InputError, choose
+from askwise.optim import IVON, VOGN, Beside
+from askwise.optim.beside import AveragedAdam
 
-__all__ = ["POSTERIORS", "Posterior", "WeightByWeight", "as_posterior"]
+__all__ = ["POSTERIORS", "Posterior", "WeightByWeight", "as_posterior", "learned_by"]
 
 POSTERIORS: dict[str, type[Posterior]] = {
     module.Config.name: module.Config
@@ -37,3 +43,17 @@ def as_posterior(given: object) -> Posterior:
         return given
     names = ", ".join(f"aw.{name}()" for name in POSTERIORS)
     raise InputError(f"posterior must be a name or one of {names}, not {given!r}")
+
+
+def learned_by(network: nn.Module, optimizer: object) -> tuple[Posterior, State]:
+    """The posterior and state that an optimizer has learned; `point` if it knows no deviations."""
+    gaussian = optimizer.gaussian if isinstance(optimizer, Beside) else optimizer
+    if not isinstance(gaussian, IVON | VOGN):
+        return point.Config(), {}
+    names: dict[Tensor, str] = {parameter: name for name, parameter in network.named_parameters()}
+    if any(parameter not in names for parameter in gaussian.state):
+        raise InputError("the optimizer has trained another network; pass the one it was made for")
+    rest = optimizer.rest if isinstance(optimizer, Beside | VOGN) else AveragedAdam([], lr=0.0)
+    layers = tuple(dict.fromkeys(names[parameter].rpartition(".")[0] for parameter in gaussian.state))
+    config = vogn.Config(layers=layers) if isinstance(gaussian, VOGN) else ivon.Config(layers=layers)
+    return config, gaussian_weights.kept(network, gaussian, rest)

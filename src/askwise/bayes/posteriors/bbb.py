@@ -11,7 +11,7 @@ from typing import ClassVar, get_args
 import torch
 from torch import Tensor, nn
 
-from askwise.bayes.learning import Job, Learned, State, learn, learnable
+from askwise.bayes.learning import Learned, State, TrainingJob, learn, learnable
 from askwise.bayes.place import placement, refuse_shared, replaced, settle_placement
 from askwise.bayes.posteriors.bayes_layer import BayesLayer, Noise, Scale, gaussian_draws, std_of
 from askwise.bayes.posteriors.posterior import Posterior
@@ -80,7 +80,7 @@ class Config(Posterior):
         if self.noise is not None:
             choose("noise", self.noise, get_args(Noise))
 
-    def fit(self, network: nn.Module, job: Job) -> Learned:
+    def fit(self, network: nn.Module, job: TrainingJob) -> Learned:
         """The rho of every Gaussian weight; the means are learned in the network's own weights."""
         names = self.placed(network, job.example)
         layers = {name: _layer(network, name, self, job) for name in names}
@@ -138,7 +138,7 @@ class Config(Posterior):
         return math.sqrt(2 / weight[0].numel()) if self.prior_std is None else self.prior_std
 
 
-def _layer(network: nn.Module, name: str, config: Config, job: Job) -> BayesLayer:
+def _layer(network: nn.Module, name: str, config: Config, job: TrainingJob) -> BayesLayer:
     """The chosen layer with a Gaussian over its weights, going on from the job's state if it has one."""
     plain = network.get_submodule(name)
     refuse_shared(network, name)
@@ -158,7 +158,7 @@ def _layer(network: nn.Module, name: str, config: Config, job: Job) -> BayesLaye
     return BayesLayer(plain, rhos=rhos, noise=noise_kind, scale=config.scale, rng=rng)
 
 
-def _divergence(layers: Sequence[BayesLayer], config: Config, job: Job) -> Callable[[int], Terms]:
+def _divergence(layers: Sequence[BayesLayer], config: Config, job: TrainingJob) -> Callable[[int], Terms]:
     """KL(q||p) at each step, and what it adds to the loss."""
     steps, per_epoch = job.course.steps, len(job.course.sizes)
     factor = WARM_UPS[config.warm_up]

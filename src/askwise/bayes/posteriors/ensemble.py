@@ -9,7 +9,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from askwise.bayes.learning import Job, Learned, State
+from askwise.bayes.learning import Learned, State, TrainingJob
 from askwise.bayes.place import called_layers
 from askwise.bayes.posteriors import point
 from askwise.bayes.posteriors.posterior import Posterior
@@ -45,7 +45,7 @@ class Config(Posterior):
         """At most as many draws as there are members."""
         return min(draws, self.members)
 
-    def fit(self, network: nn.Module, job: Job) -> Learned:
+    def fit(self, network: nn.Module, job: TrainingJob) -> Learned:
         """Every learned tensor of every member, [members, ...]; the history is their mean."""
         start = copy.deepcopy(network)
         histories, found = [], []
@@ -67,7 +67,7 @@ class Config(Posterior):
         return {name: stack[members.to(stack.device)] for name, stack in state.items()}
 
 
-def _begin(member: nn.Module, number: int, job: Job, seed: int) -> None:
+def _begin(member: nn.Module, number: int, job: TrainingJob, seed: int) -> None:
     """The weights from which a member learns, put into it."""
     if job.start:
         own = tensors_of(member)

@@ -9,14 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 import torch
 from torch import Tensor, nn
 
-from askwise.bayes.learning import Job, State
+from askwise.bayes.learning import State, TrainingJob
 from askwise.bayes.place import placement
 from askwise.bayes.posteriors.bayes_layer import gaussian_draws
 from askwise.bayes.posteriors.posterior import Posterior
 from askwise.bayes.program import dropout
 from askwise.bayes.program.trace import DropoutCall
 from askwise.errors import InputError
-from askwise.optim import IVON, VOGN, Beside
+from askwise.optim import IVON, VOGN
 from askwise.optim.beside import AveragedAdam
 from askwise.optim.layers import gaussian_layers
 from askwise.optim.squares import Layer
@@ -27,12 +27,12 @@ BETAS = (0.9, 0.99)
 """The first is the momentum's; the second stands back where the curvature is taken in."""
 
 
-def take_in(job: Job) -> int:
+def take_in(job: TrainingJob) -> int:
     """In how many steps the curvature is taken in: a tenth of the training, and at least two."""
     return max(2, job.course.steps // 10)
 
 
-def anneal(gaussian: IVON | VOGN, job: Job) -> None:
+def anneal(gaussian: IVON | VOGN, job: TrainingJob) -> None:
     """Let the learning rate fall along a cosine, unless the training says how it goes.
 
     At a constant rate the means wander about their optimum as far as a posterior's deviation or more.
@@ -91,7 +91,7 @@ class GaussianWeights(Posterior):
         names = placement(network, item, last=self.last, first=self.first, layers=self.layers)
         return [n for n in names if any(p.requires_grad for p in network.get_submodule(n).parameters())]
 
-    def chosen_layers(self, network: nn.Module, job: Job) -> dict[str, Layer]:
+    def chosen_layers(self, network: nn.Module, job: TrainingJob) -> dict[str, Layer]:
         """The layers whose weights become Gaussian, by name; what cannot be is refused."""
         names = placement(network, job.example, last=self.last, first=self.first, layers=self.layers)
         learning = self.placed(network, job.example)
@@ -148,20 +148,3 @@ class GaussianWeights(Posterior):
             return value
 
         return {key: kept_of(key, value) for key, value in state.items()}
-
-
-def learned_by(network: nn.Module, optimizer: object) -> tuple[Posterior, State]:
-    """The posterior and state that an optimizer has learned; `point` if it knows no deviations."""
-    from askwise.bayes.posteriors import ivon, point, vogn  # they stand on this module
-
-    gaussian = optimizer.gaussian if isinstance(optimizer, Beside) else optimizer
-    if not isinstance(gaussian, IVON | VOGN):
-        return point.Config(), {}
-    names: dict[Tensor, str] = {parameter: name for name, parameter in network.named_parameters()}
-    strangers = [parameter for parameter in gaussian.state if parameter not in names]
-    if strangers:
-        raise InputError("the optimizer has trained another network; pass the one it was made for")
-    rest = optimizer.rest if isinstance(optimizer, Beside | VOGN) else AveragedAdam([], lr=0.0)
-    layers = tuple(dict.fromkeys(names[parameter].rpartition(".")[0] for parameter in gaussian.state))
-    config = vogn.Config(layers=layers) if isinstance(gaussian, VOGN) else ivon.Config(layers=layers)
-    return config, kept(network, gaussian, rest)

@@ -11,7 +11,7 @@ from typing import ClassVar
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from askwise.bayes.learning import Job, Learned, State
+from askwise.bayes.learning import Learned, State, TrainingJob
 from askwise.bayes.posteriors import point
 from askwise.bayes.posteriors import precision as precisions
 from askwise.bayes.posteriors.around import Around, bias_stretch, drawn, unit
@@ -61,7 +61,7 @@ class Config(Posterior):
             if self.prior_precision is not None:
                 raise InputError(f"prior_precision is given; leave out choose={self.choose!r}, or it")
 
-    def fit(self, network: nn.Module, job: Job) -> Learned:
+    def fit(self, network: nn.Module, job: TrainingJob) -> Learned:
         """Scales and basis of the Gaussian; its mean, the mode, is left in the last layer."""
         if self.choose == "validation" and job.validation is None:
             raise InputError(
@@ -97,7 +97,7 @@ def _chosen(
     network: nn.Module,
     name: str,
     config: Config,
-    job: Job,
+    job: TrainingJob,
     model: LastLayer,
     axes: Float[Tensor, "D R"],
     start: Float[Tensor, "C R"],

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from askwise.bayes.learning import Job
+from askwise.bayes.learning import TrainingJob
 from askwise.bayes.place import called_layers, refuse_shared
 from askwise.bayes.program.trace import call, predicting, tensors_of
 from askwise.errors import InputError
@@ -107,7 +107,7 @@ def last_linear(network: nn.Module, example: Tensor, *, who: str) -> str:
     return name
 
 
-def observe(network: nn.Module, name: str, job: Job, data: Examples) -> LastLayer:
+def observe(network: nn.Module, name: str, job: TrainingJob, data: Examples) -> LastLayer:
     """What the named layer sees of every item of `data`, dropout off and normalisation in eval mode."""
     layer = linear(network, name)
     seen: list[Tensor] = []

@@ -7,7 +7,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from askwise.bayes.learning import Job, Learned, State, learn, learnable
+from askwise.bayes.learning import Learned, State, TrainingJob, learn, learnable
 from askwise.bayes.posteriors.posterior import Posterior
 from askwise.bayes.program import dropout
 from askwise.bayes.program.trace import DropoutCall, tensors_of, trace
@@ -36,7 +36,7 @@ class Config(Posterior):
         if self.length_scale is not None:
             above_zero("length_scale", self.length_scale)
 
-    def fit(self, network: nn.Module, job: Job) -> Learned:
+    def fit(self, network: nn.Module, job: TrainingJob) -> Learned:
         """Weights that maximise the likelihood under dropout, learned in place."""
         if not dropout.find(network, job.example):
             raise InputError(

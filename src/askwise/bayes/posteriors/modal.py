@@ -11,7 +11,7 @@ from typing import ClassVar
 import torch
 from torch import nn
 
-from askwise.bayes.learning import Job, Learned, State, learnable
+from askwise.bayes.learning import Learned, State, TrainingJob, learnable
 from askwise.bayes.posteriors import point
 from askwise.bayes.posteriors import precision as precisions
 from askwise.bayes.posteriors.around import Around, bias_stretch, drawn, unit
@@ -54,7 +54,7 @@ class Config(Posterior):
         if self.power is not None and not 0 <= self.power <= 1:
             raise InputError(f"power is a number from 0 to 1, not {self.power}")
 
-    def fit(self, network: nn.Module, job: Job) -> Learned:
+    def fit(self, network: nn.Module, job: TrainingJob) -> Learned:
         """Scales and basis of the Gaussian; its mean, the mode, is left in the last layer."""
         name = last_linear(network, job.example, who="modal")
         layer, axes = linear(network, name), axes_of(network)
@@ -75,7 +75,7 @@ class Config(Posterior):
             axes.power.fill_(best[1])
         return Learned(best[2].state(network, name, self.form), history)
 
-    def _at(self, network: nn.Module, name: str, job: Job) -> tuple[float, Around]:
+    def _at(self, network: nn.Module, name: str, job: TrainingJob) -> tuple[float, Around]:
         """How likely the labels are, and the mode, with the features as they are now."""
         layer, seen = linear(network, name), observe(network, name, job, job.data)
         stretch = unit(seen) if self.prior_precision is not None else bias_stretch(seen, layer)

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from torch import nn
 
-from askwise.bayes.learning import Job, Learned, State, learn, learnable
+from askwise.bayes.learning import Learned, State, TrainingJob, learn, learnable
 from askwise.bayes.posteriors.posterior import Posterior
 from askwise.bayes.program.trace import DropoutCall
 from askwise.types import Draws
@@ -24,7 +24,7 @@ class Config(Posterior):
     name: ClassVar[str] = "point"
     dropout: ClassVar[bool] = False
 
-    def fit(self, network: nn.Module, job: Job) -> Learned:
+    def fit(self, network: nn.Module, job: TrainingJob) -> Learned:
         """Weights that maximise the likelihood, learned in place."""
         return Learned({}, learn(network, job.optimizer(learnable(network)), job))
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Protocol, cast, runtime_checkable
 
 from torch import Tensor, nn
 
-from askwise.bayes.learning import Job, Learned, State
+from askwise.bayes.learning import Learned, State, TrainingJob
 from askwise.bayes.program.trace import DropoutCall
 from askwise.types import Draws
 
@@ -21,7 +21,7 @@ class Posterior(Protocol):
     def dropout(self) -> bool:
         """Whether the network's own dropout stays on when it predicts."""
 
-    def fit(self, network: nn.Module, job: Job) -> Learned:
+    def fit(self, network: nn.Module, job: TrainingJob) -> Learned:
         """The state of the posterior; the network itself is trained in place."""
 
     def draw(

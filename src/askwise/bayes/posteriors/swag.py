@@ -14,7 +14,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from askwise.bayes.learning import Job, Learned, State, learn, learnable
+from askwise.bayes.learning import Learned, State, TrainingJob, learn, learnable
 from askwise.bayes.posteriors.posterior import Posterior
 from askwise.bayes.program.trace import DropoutCall
 from askwise.errors import InputError, at_least_zero, positive
@@ -49,7 +49,7 @@ class Config(Posterior):
         if not 0 < at_least_zero("part", self.part) <= 1:
             raise InputError(f"part is a fraction of the training above 0 and up to 1, not {self.part!r}")
 
-    def fit(self, network: nn.Module, job: Job) -> Learned:
+    def fit(self, network: nn.Module, job: TrainingJob) -> Learned:
         """Variances and deviations of every weight; the mean is left in the network's own weights."""
         own = learnable(network)
         if job.training.patience is not None:
@@ -147,7 +147,7 @@ def _collected(steps: int, config: Config) -> range:
     return range(steps - 1 - (count - 1) * spacing, steps, spacing)
 
 
-def _measure_statistics(network: nn.Module, job: Job) -> None:
+def _measure_statistics(network: nn.Module, job: TrainingJob) -> None:
     """Running means and variances of batch norm under the weights as they are, over all examples."""
     norms = [m for m in network.modules() if isinstance(m, nn.modules.batchnorm._BatchNorm)]
     norms = [m for m in norms if m.track_running_stats]

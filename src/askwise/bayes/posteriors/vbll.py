@@ -15,7 +15,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from askwise.bayes.learning import Job, Learned, State, learn, learnable
+from askwise.bayes.learning import Learned, State, TrainingJob, learn, learnable
 from askwise.bayes.place import replaced
 from askwise.bayes.posteriors.last_layer import joined, last_linear, linear, parted
 from askwise.bayes.posteriors.posterior import Posterior
@@ -54,7 +54,7 @@ class Config(Posterior):
         above_zero("prior_std", self.prior_std)
         at_least_zero("kl_weight", self.kl_weight)
 
-    def fit(self, network: nn.Module, job: Job) -> Learned:
+    def fit(self, network: nn.Module, job: TrainingJob) -> Learned:
         """The factor of every output's covariance; the means are learned in the network's own weights."""
         name = last_linear(network, job.example, who="vbll")
         layer = GaussianOutputs(linear(network, name), _start(network, name, self, job))
@@ -136,7 +136,7 @@ class GaussianOutputs(nn.Module):
         return (squares / prior_std**2 - logs.numel()) / 2 - (logs - math.log(prior_std)).sum()
 
 
-def _start(network: nn.Module, name: str, config: Config, job: Job) -> Tensor:
+def _start(network: nn.Module, name: str, config: Config, job: TrainingJob) -> Tensor:
     """The factor to begin with: the job's, or small and equal deviations without correlation."""
     mean = joined(linear(network, name))
     dense = config.form == "dense"

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from torch import Tensor, nn
 
-from askwise.bayes.learning import Job, Learned, learn
+from askwise.bayes.learning import Learned, TrainingJob, learn
 from askwise.bayes.place import settle_placement
 from askwise.bayes.posteriors import gaussian_weights
 from askwise.bayes.posteriors.gaussian_weights import GaussianWeights
@@ -69,7 +69,7 @@ class Config(GaussianWeights):
             object.__setattr__(self, "betas", check_betas(self.betas))
         positive("samples", self.samples)
 
-    def fit(self, network: nn.Module, job: Job) -> Learned:
+    def fit(self, network: nn.Module, job: TrainingJob) -> Learned:
         """The deviation of every Gaussian weight; the means are learned in the network's own weights."""
         warm_up = round(self.warm_up * job.course.steps)
         optimizer = VOGN(

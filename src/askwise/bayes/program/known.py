@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from askwise.bayes.program.trace import tensors_of
 
-Found = TypeVar("Found")
+T = TypeVar("T")
 _MOST = 32  # networks and shapes of items that are remembered; the oldest goes
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, torch.dtype, torch.device, torch.memory_format)
 _OWN = ("training", "_modules", "_parameters", "_buffers")  # looked at by themselves, or set while predicting
@@ -31,7 +31,7 @@ class Memory:
         self._found: OrderedDict[Hashable, Any] = OrderedDict()
         self._most = most
 
-    def recall(self, network: nn.Module, *what: Hashable, find: Callable[[], Found]) -> Found:
+    def recall(self, network: nn.Module, *what: Hashable, find: Callable[[], T]) -> T:
         """What `find` gives, or has given for a network of this structure and the same `what`.
 
         Nothing is remembered of a network whose structure cannot be told.
@@ -40,7 +40,7 @@ class Memory:
         if same is None:
             return find()
         key = (same, torch.get_default_dtype(), what)
-        found: Found = self._found[key] if key in self._found else find()
+        found: T = self._found[key] if key in self._found else find()
         self._found[key] = found
         self._found.move_to_end(key)
         while len(self._found) > self._most:

@@ -14,7 +14,7 @@ from askwise.bayes.posteriors import WeightByWeight
 from askwise.bayes.program import dropout, gaussian_logits
 from askwise.bayes.program.build import BATCH, BUDGET, Outputs, Program, build
 from askwise.bayes.program.trace import as_taken, outputs_of, tensors_of
-from askwise.engine import Engine, Found, Local, Work
+from askwise.engine import Engine, Local, ShardResult, Work
 from askwise.errors import InputError, choose, positive
 from askwise.inputs import Inputs, Rows, as_rows, read
 from askwise.math.links import log_softmax
@@ -213,9 +213,9 @@ def working(
     def make() -> Work:
         ready = Ready(fitted, item, draws=draws, seed=seed, draw=reduction.draw)
 
-        def compute(fetched: Fetched) -> Found:
+        def compute(fetched: Fetched) -> ShardResult:
             kept = reduction.of(ready, fetched.items, first=fetched.first) if len(fetched.items) else ()
-            return Found(kept, fetched.notes)
+            return ShardResult(kept, fetched.notes)
 
         return Work(fetch, compute)
 

@@ -5,9 +5,8 @@ from collections.abc import Callable, Sequence
 from askwise.markup import Html, join, tag
 from askwise.report import wording
 from askwise.report.charts import Line, frame, lines
-from askwise.report.content import Bin, Calibration, Content
+from askwise.report.content import Bin, Calibration, Content, Number
 from askwise.report.figure import axis
-from askwise.report.number import Number
 from askwise.report.sections.parts import figure, folded, section, table
 
 _DIAGRAMS = 4

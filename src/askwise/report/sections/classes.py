@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from askwise.markup import Html, join, tag
 from askwise.report import wording
-from askwise.report.content import Content
-from askwise.report.number import Number
+from askwise.report.content import Content, Number
 from askwise.report.sections.parts import name, section
 
 _CELLS = 25  # classes up to which the whole matrix is shown

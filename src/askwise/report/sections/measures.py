@@ -6,9 +6,8 @@ from functools import partial
 from askwise.markup import Html, join, tag
 from askwise.report import wording
 from askwise.report.charts import Line, frame, lines
-from askwise.report.content import Content, Measured, Point
+from askwise.report.content import Content, Measured, Number, Point
 from askwise.report.figure import axis
-from askwise.report.number import Number
 from askwise.report.sections.parts import figure, folded, section, table
 
 _BAND = 2.0  # standard deviations to either side

@@ -6,11 +6,10 @@ from functools import partial
 from askwise.markup import Html, join, tag
 from askwise.report import wording
 from askwise.report.charts import Line, legend, lines
-from askwise.report.content import Content, Curve
+from askwise.report.content import Content, Curve, Number
 from askwise.report.curves import WINDOW, Cost, cost, first_hit, labels_to, saving, spread
 from askwise.report.figure import axis
 from askwise.report.gaps import Gap, gaps
-from askwise.report.number import Number
 from askwise.report.sections.parts import figure, name, section, table
 from askwise.report.sections.parts import lines as stacked
 
