@@ -1,4 +1,4 @@
-"""Networks that know their uncertainty as estimators of scikit-learn, for all that stands on it."""
+"""Networks with uncertainty as estimators of scikit-learn."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""What of the machine and of a store is at risk: each check is one finding with what to do."""
+"""Checks of the machine and of stores: each gives one finding and what to do."""
 
 import platform
 import shutil

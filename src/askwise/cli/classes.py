@@ -39,9 +39,13 @@ _WANTED: dict[Edit, tuple[int, int, str]] = {
 def classes(
     name: Annotated[Path, typer.Argument(help="The project.", metavar="NAME")],
     edit: Annotated[
-        Edit | None, typer.Argument(help="What to change; nothing lists the classes.", metavar="[EDIT]")
+        Edit | None,
+        typer.Argument(help="What to change; leave it out to list the classes.", metavar="[EDIT]"),
     ] = None,
-    words: Annotated[list[str] | None, typer.Argument(help="The names.", metavar="[NAMES]")] = None,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(help="The names of the classes, as the edit needs them.", metavar="[NAMES]"),
+    ] = None,
     json: AsJson = False,
 ) -> None:
     """List the classes, or change them; labels follow.

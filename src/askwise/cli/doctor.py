@@ -1,4 +1,4 @@
-"""`askwise doctor`: what of the machine and of stores is at risk."""
+"""`askwise doctor`: checks of the machine and of stores."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def doctor(
     of: Annotated[
-        list[str] | None, typer.Argument(help="Stores or plans to look at, too.", metavar="[STORE|PLAN...]")
+        list[str] | None, typer.Argument(help="Stores or plans to check, too.", metavar="[STORE|PLAN...]")
     ] = None,
     json: AsJson = False,
 ) -> None:

@@ -18,20 +18,22 @@ if TYPE_CHECKING:
 
 def export(
     name: Annotated[Path, typer.Argument(help="The project.", metavar="NAME")],
-    labels: Annotated[bool, typer.Option("--labels", help="What was said about items.")] = False,
+    labels: Annotated[bool, typer.Option("--labels", help="Write the labels.")] = False,
     model: Annotated[bool, typer.Option("--model", help="The last model, with a card about it.")] = False,
     onnx: Annotated[
         bool, typer.Option("--onnx", help="The last model as ONNX: its mean network, or --draws of it.")
     ] = False,
     draws: Annotated[
-        int | None, typer.Option(min=1, max=1000, metavar="T", help="Networks in the ONNX file.")
+        int | None,
+        typer.Option(min=1, max=1000, metavar="T", help="Number of drawn networks in the ONNX file."),
     ] = None,
     format_: Annotated[
         str | None,
         typer.Option(
             "--format",
             metavar="KIND",
-            help="Of labels: csv, jsonl, parquet, label-studio, folders, coco; by default as it ends.",
+            help="Format of the labels: csv, jsonl, parquet, label-studio, folders, coco; "
+            "by default by the file's ending.",
         ),
     ] = None,
     output: Annotated[

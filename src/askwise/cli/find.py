@@ -15,10 +15,13 @@ def find(
         list[str] | None, typer.Option(metavar="ITEM", help="An id, a row or a file name; may be repeated.")
     ] = None,
     class_: Annotated[
-        str | None, typer.Option("--class", metavar="CLASS", help="What the model would call them.")
+        str | None,
+        typer.Option("--class", metavar="CLASS", help="A class: list the items that the model puts into it."),
     ] = None,
-    unsure: Annotated[bool, typer.Option("--unsure", help="Of a class, the least sure first.")] = False,
-    count: Annotated[int, typer.Option(min=1, help="At most so many.")] = 20,
+    unsure: Annotated[
+        bool, typer.Option("--unsure", help="List the least certain items of the class first.")
+    ] = False,
+    count: Annotated[int, typer.Option(min=1, help="How many to list at most.")] = 20,
     data: DataDir = None,
     json: AsJson = False,
 ) -> None:

@@ -11,7 +11,8 @@ from askwise.errors import InputError
 def label(
     name: Annotated[Path | None, typer.Argument(help="The folder of the project.", metavar="[NAME]")] = None,
     demo: Annotated[
-        bool, typer.Option("--demo", help="Handwritten digits inside a dependency; NAME is made for them.")
+        bool,
+        typer.Option("--demo", help="Try the page on handwritten digits; NAME becomes a project of them."),
     ] = False,
     host: Annotated[str, typer.Option(help="Where to listen; others than this machine need tokens.")] = (
         "127.0.0.1"
@@ -19,10 +20,11 @@ def label(
     port: Annotated[int | None, typer.Option(min=0, max=65535, help="By default the first free one.")] = None,
     public: Annotated[
         str | None,
-        typer.Option(metavar="DOMAIN", help="The name of a server with TLS in front that hands requests on."),
+        typer.Option(metavar="DOMAIN", help="Host name of a proxy with TLS in front of this server."),
     ] = None,
     person: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="A link of one's own for each; repeatable.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A person who gets a link of their own; repeatable."),
     ] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the link only.")] = False,
 ) -> None:

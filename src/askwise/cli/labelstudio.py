@@ -19,9 +19,14 @@ KEY = "LABEL_STUDIO_API_KEY"
 Name = Annotated[Path, typer.Argument(help="The project.", metavar="NAME")]
 Url = Annotated[
     str | None,
-    typer.Option(metavar="URL", help="Of Label Studio; the access token is in $LABEL_STUDIO_API_KEY."),
+    typer.Option(
+        metavar="URL", help="Address of Label Studio; its token is read from $LABEL_STUDIO_API_KEY."
+    ),
 ]
-Number = Annotated[int | None, typer.Option("--project", min=1, metavar="N", help="Its project, by number.")]
+Number = Annotated[
+    int | None,
+    typer.Option("--project", min=1, metavar="N", help="The number of the project in Label Studio."),
+]
 
 
 @app.command("import")

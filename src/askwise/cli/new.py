@@ -29,17 +29,21 @@ Features = Annotated[
 ]
 Column = Annotated[str | None, typer.Option(metavar="C", help="The column of the texts, or of the features.")]
 IdColumn = Annotated[
-    str | None, typer.Option(metavar="C", help="The column of the ids; by default the content decides.")
+    str | None,
+    typer.Option(metavar="C", help="The column of the ids; by default ids are made from the content."),
 ]
 Ignore = Annotated[
     list[str] | None, typer.Option(metavar="C", help="A column of the table to leave out; repeatable.")
 ]
 Classes = Annotated[
-    str | None, typer.Option(metavar="A,B,C", help="What an item can be; known labels name them, too.")
+    str | None, typer.Option(metavar="A,B,C", help="Names of the classes; known labels can name them, too.")
 ]
-Tags = Annotated[str | None, typer.Option(metavar="A,B,C", help="Instead of classes: what an item can have.")]
+Tags = Annotated[
+    str | None,
+    typer.Option(metavar="A,B,C", help="Names of tags, instead of classes: an item can have several."),
+]
 Number = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Instead of classes: a number to be told of it.")
+    str | None, typer.Option(metavar="NAME", help="Name of a number to predict, instead of classes.")
 ]
 Labels = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Known labels: a file with the columns id and label.")

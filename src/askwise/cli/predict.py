@@ -15,7 +15,7 @@ def predict(
     input_: Annotated[
         Path | None,
         typer.Option(
-            "--input", metavar="DIR|FILE", help="Items like the project's own; by default these themselves."
+            "--input", metavar="DIR|FILE", help="Items of the same kind; by default the project's own."
         ),
     ] = None,
     output: Annotated[
@@ -23,7 +23,10 @@ def predict(
         typer.Option(metavar="FILE", help="A .csv, .jsonl or .parquet file; by default in the project."),
     ] = None,
     risk: Annotated[
-        float, typer.Option(metavar="SHARE", help="Ask a person where the model may be wrong more often.")
+        float,
+        typer.Option(
+            metavar="SHARE", help="Mark an item for a person if it is wrong with a higher probability."
+        ),
     ] = 0.1,
     append: Annotated[
         bool,

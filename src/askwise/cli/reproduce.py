@@ -27,7 +27,9 @@ def reproduce(
     seeds_: Annotated[
         str | None,
         typer.Option(
-            "--seeds", metavar="SEEDS", help="Run these seeds, e.g. 0-9; in full unless --quick is there."
+            "--seeds",
+            metavar="SEEDS",
+            help="Run these seeds, e.g. 0-9; the full protocol unless --quick is given.",
         ),
     ] = None,
     out: Annotated[

@@ -37,7 +37,9 @@ def run(
     ] = None,
     processes: Annotated[
         int | None,
-        typer.Option(min=1, help="Processes: of several runs each has one, a single run scores with all."),
+        typer.Option(
+            min=1, help="Number of processes: several runs get one each, a single run scores with all."
+        ),
     ] = None,
     exact: Annotated[
         bool, typer.Option("--exact", help="Refuse to continue under another torch, thread count or CPU.")

@@ -6,18 +6,18 @@ import typer
 
 from askwise.cli.options import AsJson, print_json
 
-app = typer.Typer(help="Care for stores.", no_args_is_help=True)
+app = typer.Typer(help="Repair stores.", no_args_is_help=True)
 
 
 @app.callback()
 def care() -> None:
-    """Care for stores; `askwise doctor STORE` says whether one is whole."""
+    """Repair stores; `askwise doctor STORE` says whether one is damaged."""
 
 
 @app.command()
 def recover(
     damaged: Annotated[str, typer.Argument(help="The damaged store.", metavar="STORE")],
-    new: Annotated[str, typer.Argument(help="Where to write what is saved.", metavar="NEW")],
+    new: Annotated[str, typer.Argument(help="The new store, for what can be saved.", metavar="NEW")],
     json: AsJson = False,
 ) -> None:
     """Save everything that is sound in a damaged store into a new one, and name what is lost.

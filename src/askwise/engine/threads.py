@@ -1,4 +1,4 @@
-"""How many threads torch computes with, for a while."""
+"""The number of threads that torch computes with, changed inside a block."""
 
 import os
 from collections.abc import Iterator

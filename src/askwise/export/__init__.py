@@ -1,4 +1,4 @@
-"""Labels, predictions and models taken away: files that other tools read."""
+"""Labels, predictions and models as files that other tools read."""
 
 from askwise.export.items import pool_for
 

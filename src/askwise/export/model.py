@@ -1,4 +1,4 @@
-"""A model taken away: weights, how items are prepared, and a card that says what it is and is not."""
+"""A model as files: weights, how items are prepared, and a card that says what it is and is not."""
 
 import json
 from collections import Counter

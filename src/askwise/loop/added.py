@@ -1,4 +1,4 @@
-"""What is added to a run lasts: its items are kept beside the store, in `run.db.added` for `run.db`."""
+"""Items that are added to a run are kept beside the store, in `run.db.added` for `run.db`."""
 
 import hashlib
 import json

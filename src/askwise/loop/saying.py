@@ -1,4 +1,4 @@
-"""What is known of a model in sentences: promises, estimates and a forecast, each called what it is."""
+"""Sentences on how good a model is: promises, estimates and a forecast, each marked as such."""
 
 import math
 from collections.abc import Sequence

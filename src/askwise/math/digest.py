@@ -1,4 +1,4 @@
-"""What tells one network from another: its structure and, if wanted, its weights."""
+"""The digest of a network: of its structure and, if wanted, of its weights."""
 
 from hashlib import sha256
 

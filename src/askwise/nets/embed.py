@@ -1,4 +1,4 @@
-"""Texts to features once and for all, where the encoder does not learn."""
+"""Turns texts into features once, where the encoder does not learn."""
 
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable

@@ -1,4 +1,4 @@
-"""A head that learns on top of an encoder that does not, or no longer does."""
+"""A trainable head on an encoder that is frozen, at once or after some epochs."""
 
 import copy
 

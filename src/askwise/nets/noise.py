@@ -1,4 +1,4 @@
-"""Means from a network and, beside them, noise that is the same for every item and learned."""
+"""Adds a learned noise level, the same for every item, to a network that gives means."""
 
 import torch
 from jaxtyping import Float

@@ -1,4 +1,4 @@
-"""What the networks share: activations, poolings, checked rates and sizes."""
+"""What the networks have in common: activations, poolings, checked rates and sizes."""
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn

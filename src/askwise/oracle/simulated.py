@@ -1,4 +1,4 @@
-"""An oracle that knows the truth and errs, waits and refuses as told: everything follows from seed and id."""
+"""An oracle that knows the truth and errs, delays or refuses as told; seed and id decide each answer."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The files under a folder that promise an item, and a way to open them that nothing in it can abuse."""
+"""The files of a folder that may be items, and a way to open them that is safe against links and pipes."""
 
 import os
 import stat

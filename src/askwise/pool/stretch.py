@@ -1,4 +1,4 @@
-"""From what a camera or microscope counted to values between 0 and 1, the same way for a whole pool."""
+"""Scales the counts of a camera or microscope to values between 0 and 1, the same way for a whole pool."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Columns of a table that say the label: a model that learns from them has learned nothing."""
+"""Columns of a table that give the label away: a model that learns from them is useless on new rows."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

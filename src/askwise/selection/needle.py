@@ -1,4 +1,4 @@
-"""Look for what nobody declared: each pick is the item of which all that is known says least."""
+"""Look for classes that nobody declared: each pick is the item that is least like all that is known."""
 
 import torch
 from jaxtyping import Float64

@@ -1,4 +1,4 @@
-"""One trainer for each store on a disk: a kernel lock on a file beside it, held for life.
+"""One trainer for each store on a disk: a kernel lock on a file beside it, held until the process ends.
 
 The kernel lets go of it when the process ends, however it ends, so that no lock is ever stale; it holds
 for other names of the store (links are followed) and for other containers on the machine. The file is

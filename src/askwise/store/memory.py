@@ -1,4 +1,4 @@
-"""A store that lives and dies with the process: for tests, and for loops that need no resume."""
+"""A store in memory: for tests, and for loops that need no resume."""
 
 import threading
 import time

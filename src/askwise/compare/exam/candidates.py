@@ -1,4 +1,4 @@
-"""Who sits the exam: every posterior, with the head's prior as far as it can take it."""
+"""The candidates of the exam: every posterior, with as much of the head's prior as it can take."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The ways of the thesis to choose what to learn next."""
+"""The methods that the thesis compares."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

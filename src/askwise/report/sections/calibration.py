@@ -1,4 +1,4 @@
-"""Whether the model could be believed: reliability diagrams, ECE, NLL and Brier score by round."""
+"""Calibration: reliability diagrams, ECE, NLL and Brier score by round."""
 
 from collections.abc import Callable, Sequence
 

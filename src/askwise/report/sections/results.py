@@ -1,4 +1,4 @@
-"""What was won: areas under the curves, labels to a target, labels saved at equal accuracy, the curves."""
+"""Results: areas under the curves, labels to a target, labels saved at equal accuracy, the curves."""
 
 import math
 from functools import partial

@@ -1,4 +1,4 @@
-"""One trainer for each PostgreSQL store: a lock of the server, held by a session of its own for life."""
+"""One trainer for each PostgreSQL store: a lock of the server, held by a session until it ends."""
 
 import os
 from typing import Any
