@@ -11,7 +11,7 @@ from torch.utils.data import TensorDataset
 import askwise as aw
 from askwise.bayes import calibrate as module
 from askwise.bayes.fitted import Fitted
-from askwise.bayes.program.stream import tempered
+from askwise.bayes.program.ready import tempered
 from askwise.errors import InputError
 from askwise.math.temperature import HIGHEST
 from askwise.tasks import classification, multilabel, regression, segmentation

@@ -10,7 +10,7 @@ from torch import nn
 import askwise as aw
 from askwise.acquire import ACQUISITIONS
 from askwise.bayes.fitted import Fitted
-from askwise.bayes.program import stream
+from askwise.bayes.program import ready
 from askwise.errors import InputError
 from askwise.train import Training
 
@@ -59,7 +59,7 @@ def test_options_reach_the_acquisition(fitted: Fitted, inputs) -> None:
 
 
 def test_random_needs_no_prediction_and_follows_the_ids(fitted: Fitted, inputs, monkeypatch) -> None:
-    monkeypatch.setattr(stream, "build", None)  # a prediction would call it
+    monkeypatch.setattr(ready, "build", None)  # a prediction would call it
     ids = [f"item-{k}" for k in range(300)]
     scores = aw.score_pool(fitted, inputs, "random", seed=5, ids=ids)
     backwards = aw.score_pool(fitted, inputs.flip(0), "random", seed=5, ids=ids[::-1])
@@ -70,8 +70,8 @@ def test_draws_that_exceed_the_budget_are_made_in_chunks_with_equal_results(
     fitted, inputs, monkeypatch
 ) -> None:
     whole = aw.score_pool(fitted, inputs, "bald", draws=30)
-    monkeypatch.setattr(stream, "BUDGET", 4_000)  # four draws of 64 weights and their copies
-    assert len(stream._chunks({"weight": torch.zeros(1, 4, 16)}, 30)) > 3
+    monkeypatch.setattr(ready, "BUDGET", 4_000)  # four draws of 64 weights and their copies
+    assert len(ready.chunked({"weight": torch.zeros(1, 4, 16)}, 30)) > 3
     torch.testing.assert_close(aw.score_pool(fitted, inputs, "bald", draws=30), whole, rtol=1e-4, atol=2e-6)
 
 

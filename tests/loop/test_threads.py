@@ -8,7 +8,7 @@ import torch
 from small_run import FAST, LABELS, POINTS, POSTERIORS, TRUTH, learner, network, outcome
 
 from askwise import bbb, fit
-from askwise.bayes.program.stream import _program
+from askwise.bayes.program.ready import program_of
 from askwise.bayes.program.trace import call, predicting, tensors_of
 
 INPUTS = torch.from_numpy(POINTS[40:])
@@ -80,7 +80,7 @@ def test_draws_wait_while_another_thread_has_put_other_weights_into_the_network(
     """A trace replaces the tensors of a network while it lasts; whoever reads them then reads wrong ones."""
     inside, over = threading.Event(), threading.Event()
     fitted = fit(network(), (INPUTS, LABELS[40:]), posterior=bbb(last=1), training=FAST)
-    _, make = _program(fitted, INPUTS[:1], 4, 0)
+    _, make = program_of(fitted, INPUTS[:1], 4, 0)
     expected, found = make(range(4)), []
 
     def slow(*_) -> None:

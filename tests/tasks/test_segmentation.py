@@ -7,7 +7,7 @@ from torch.nn import functional as F
 
 import askwise as aw
 from askwise.bayes.fitted import Fitted
-from askwise.bayes.program import stream
+from askwise.bayes.program import ready
 from askwise.errors import InputError
 from askwise.tasks import segmentation
 
@@ -145,9 +145,9 @@ def test_reduction_by_rows_gives_what_whole_images_give(fitted: Fitted, acquire:
     whole = aw.score_pool(fitted, images, acquire, draws=7)
     measured = aw.evaluate(fitted, (images, truth), draws=7)
     monkeypatch.setattr(
-        stream, "BUDGET", 2_000_000
+        ready, "BUDGET", 2_000_000
     )  # four bytes x 128 items x 7 draws x 3 x 12 x 10 and copies
-    rows = [block.rows for block in stream.blocks(fitted, images, draws=7, seed=0)]
+    rows = [block.rows for block in ready.blocks(fitted, images, draws=7, seed=0)]
     assert len(rows) > 3
     by_rows = aw.score_pool(fitted, images, acquire, draws=7)
     torch.testing.assert_close(by_rows, whole, rtol=1e-5, atol=1e-7)

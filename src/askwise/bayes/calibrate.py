@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from askwise.bayes.fitted import Fitted, as_fitted
-from askwise.bayes.program.stream import blocks, tempered
+from askwise.bayes.program.ready import blocks, tempered
 from askwise.bayes.program.trace import as_taken, outputs_of
 from askwise.errors import InputError, positive
 from askwise.math.temperature import best_temperature, prior

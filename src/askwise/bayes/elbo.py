@@ -12,7 +12,7 @@ from torch import Tensor
 
 from askwise.bayes.fitted import Fitted
 from askwise.bayes.posteriors import WeightByWeight
-from askwise.bayes.program.stream import blocks
+from askwise.bayes.program.ready import blocks
 from askwise.bayes.program.trace import outputs_of, tensors_of
 from askwise.errors import InputError, above_zero
 from askwise.math import gaussian

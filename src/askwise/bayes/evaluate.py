@@ -5,7 +5,8 @@ from typing import Any
 from torch import Tensor
 
 from askwise.bayes.fitted import Fitted, as_fitted
-from askwise.bayes.program.stream import Block, Reduction, shards, take
+from askwise.bayes.program.ready import Block, take
+from askwise.bayes.program.stream import Reduction, shards
 from askwise.bayes.program.trace import outputs_of
 from askwise.engine import Engine
 from askwise.errors import InputError

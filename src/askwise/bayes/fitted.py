@@ -2,31 +2,24 @@
 
 import copy
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import safetensors.torch
 import torch
-from safetensors import SafetensorError
 from torch import Tensor, nn
 
-from askwise import nets
 from askwise.bayes.learning import State
 from askwise.bayes.place import KINDS
 from askwise.bayes.posteriors import Posterior, as_posterior, learned_by
 from askwise.bayes.program.build import Program
-from askwise.errors import AskwiseError, CorruptError, InputError, above_zero, choose
-from askwise.files import json_object, write_whole
+from askwise.bayes.saved import filled, of_a_model, read_model, write_model
+from askwise.errors import InputError, above_zero, choose
 from askwise.markup import card
 from askwise.tasks import TASKS, Task, named
 from askwise.train import History
-
-_FORMAT = 2
-_WEIGHTS, _RECORD, _MANIFEST = "weights.safetensors", "model.json", "manifest.json"
 
 
 @dataclass(frozen=True)
@@ -123,13 +116,7 @@ class Fitted:
 
     def save(self, folder: str | Path) -> None:
         """Write safetensors, JSON and, last, a manifest of their SHA-256 sums."""
-        home = Path(folder)
-        if home.exists() and (not home.is_dir() or (any(home.iterdir()) and not (home / _MANIFEST).exists())):
-            raise InputError(f"{home} exists and is not a saved model; choose another folder")
-        home.mkdir(parents=True, exist_ok=True)
-        (home / _MANIFEST).unlink(missing_ok=True)  # half a model must not look like a whole one
         record = {
-            "format": _FORMAT,
             "posterior": {"name": self.posterior.name, "options": self.posterior.options()},
             "task": {"name": self.task.name, "options": self.task.options},
             "network": getattr(self.network, "recipe", None),
@@ -140,16 +127,7 @@ class Fitted:
             "preparation": dict(self.preparation),
             "quality": dict(self.quality),
         }
-        # A copy each: tied tensors share memory, which safetensors refuses.
-        tensors = {name: t.detach().cpu().contiguous().clone() for name, t in self.tensors().items()}
-        files = {
-            _WEIGHTS: safetensors.torch.save(tensors),
-            _RECORD: json.dumps(record, indent=1).encode(),
-        }
-        for name, content in files.items():
-            write_whole(home / name, content)
-        sums = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
-        write_whole(home / _MANIFEST, json.dumps(sums, indent=1).encode())
+        write_model(Path(folder), record, self.tensors())
 
 
 def as_network(network: object) -> nn.Module:
@@ -186,16 +164,12 @@ def load(folder: str | Path, *, network: nn.Module | None = None) -> Fitted:
     True
     """
     home = Path(folder)
-    files = _verified(home)
-    try:
-        record = json.loads(files[_RECORD])
-        if record["format"] != _FORMAT:
-            raise InputError(f"{home} has format {record['format']}; this askwise reads format {_FORMAT}")
-        tensors = safetensors.torch.load(files[_WEIGHTS])
-        own = {k.removeprefix("network."): t for k, t in tensors.items() if k.startswith("network.")}
-        state = {k.removeprefix("posterior."): t for k, t in tensors.items() if k.startswith("posterior.")}
+    record, tensors = read_model(home)
+    own = {k.removeprefix("network."): t for k, t in tensors.items() if k.startswith("network.")}
+    state = {k.removeprefix("posterior."): t for k, t in tensors.items() if k.startswith("posterior.")}
+    with of_a_model(home):
         return Fitted(
-            _filled(_network(record["network"], network, own, home), own, home),
+            filled(record["network"], None if network is None else as_network(network), own, home),
             as_posterior({"name": record["posterior"]["name"], **record["posterior"]["options"]}),
             TASKS[choose("task", record["task"]["name"], TASKS)](**record["task"]["options"]),
             state,
@@ -206,74 +180,3 @@ def load(folder: str | Path, *, network: nn.Module | None = None) -> Fitted:
             preparation=record["preparation"],
             quality=record.get("quality", {}),
         )
-    except AskwiseError:
-        raise
-    except (SafetensorError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CorruptError(f"{home / _RECORD} is not a record of a model: {error!r}") from error
-
-
-def recorded_shape(folder: str | Path) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """The shape of one item and the names of the classes of a saved model, without loading its weights."""
-    record = json_object(Path(folder) / _RECORD)
-    if "item_shape" not in record or "classes" not in record:
-        raise CorruptError(f"{folder} holds no model; restore it from a copy")
-    return tuple(record["item_shape"]), tuple(record["classes"])
-
-
-def _network(recipe: Any, given: nn.Module | None, tensors: Mapping[str, Tensor], home: Path) -> nn.Module:
-    """The network as given, or built by its recipe, which may not ask for more than the weights hold."""
-    if given is not None:
-        return as_network(given)
-    if recipe is None:
-        raise InputError(f"{home} holds a network of your own; pass it: aw.load({str(home)!r}, network=...)")
-    with torch.device("meta"):  # shapes without memory: a forged recipe may ask for any size
-        shapes = nets.build(recipe["name"], **recipe["options"])
-    _refuse_other(shapes, tensors, home)
-    return nets.build(recipe["name"], **recipe["options"])
-
-
-def _verified(home: Path) -> dict[str, bytes]:
-    """The files of a saved model, if they are the ones that were written."""
-    if not (home / _MANIFEST).is_file():
-        raise InputError(f"{home} is not a saved model: it has no {_MANIFEST}")
-    try:
-        sums: dict[str, str] = json.loads((home / _MANIFEST).read_bytes())
-        wanted = {name: sums[name] for name in (_WEIGHTS, _RECORD)}
-    except (ValueError, KeyError, TypeError) as error:
-        raise CorruptError(f"{home / _MANIFEST} is damaged; restore the model from a copy") from error
-    files = {}
-    for name, expected in wanted.items():
-        if (home / name).exists() and not (home / name).is_file():
-            raise CorruptError(f"{home / name} is not a file; restore the model from a copy")
-        try:
-            files[name] = (home / name).read_bytes()
-        except FileNotFoundError as error:
-            raise CorruptError(f"{home / name} is missing; restore the model from a copy") from error
-        if hashlib.sha256(files[name]).hexdigest() != expected:
-            raise CorruptError(
-                f"{home / name} is not the file that was saved (its SHA-256 differs); restore it from a copy"
-            )
-    return files
-
-
-def _filled(network: nn.Module, tensors: dict[str, Tensor], home: Path) -> nn.Module:
-    """A copy of the network with the stored tensors, if it is the one they were saved from."""
-    _refuse_other(network, tensors, home)
-    for name, tensor in tensors.items():
-        if not torch.isfinite(tensor).all():
-            raise InputError(f"{home} holds weights that are not finite: {name}")
-    own = copy.deepcopy(network)
-    own.load_state_dict(tensors)
-    return own.eval()
-
-
-def _refuse_other(network: nn.Module, tensors: Mapping[str, Tensor], home: Path) -> None:
-    """An error if the stored tensors are not those of this network."""
-    found = {name: list(tensor.shape) for name, tensor in network.state_dict().items()}
-    for name in sorted(found.keys() | tensors.keys()):
-        saved = list(tensors[name].shape) if name in tensors else None
-        if saved != found.get(name):
-            raise InputError(
-                f"{home} was saved from another network: {name} is {saved or 'absent'} there "
-                f"and {found.get(name) or 'absent'} here"
-            )

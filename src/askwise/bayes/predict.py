@@ -11,7 +11,8 @@ from askwise.acquire import ACQUISITIONS, Acquire, Acquisition, as_acquisition, 
 from askwise.bayes.fitted import Fitted, as_fitted
 from askwise.bayes.place import called_layers
 from askwise.bayes.program.build import BATCH
-from askwise.bayes.program.stream import Block, Reduction, stream, take
+from askwise.bayes.program.ready import Block, take
+from askwise.bayes.program.stream import Reduction, stream
 from askwise.bayes.program.trace import call, predicting, tensors_of
 from askwise.engine import Engine
 from askwise.errors import InputError, check_options, serves

@@ -18,7 +18,7 @@ from askwise.bayes.fitted import Fitted, as_fitted
 from askwise.bayes.posteriors import as_posterior
 from askwise.bayes.predict import log_probs, moments
 from askwise.bayes.program import dropout
-from askwise.bayes.program.stream import take, tempered
+from askwise.bayes.program.ready import take, tempered
 from askwise.bayes.program.trace import DropoutCall, predicting
 from askwise.engine import Local
 from askwise.errors import InputError, positive

@@ -6,7 +6,8 @@ from pathlib import Path
 import torch
 
 from askwise import encoders
-from askwise.bayes.fitted import Fitted, load, recorded_shape
+from askwise.bayes.fitted import Fitted, load
+from askwise.bayes.saved import recorded_shape
 from askwise.errors import InputError
 from askwise.loop.opening import stored_classes
 from askwise.loop.plan import Plan

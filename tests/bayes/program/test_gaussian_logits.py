@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 import askwise as aw
 from askwise.bayes.program.gaussian_logits import noise
-from askwise.bayes.program.stream import Ready
+from askwise.bayes.program.ready import Ready
 from askwise.errors import InputError
 from askwise.math.links import log_softmax
 from askwise.train import Training

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 import askwise as aw
 from askwise.bayes.fitted import Fitted
-from askwise.bayes.program import stream
+from askwise.bayes.program import ready
 from askwise.bayes.program.build import BUDGET, build
 
 
@@ -21,7 +21,7 @@ def painter(size: int) -> Fitted:
 def test_blocks_cover_every_item_once_and_in_order() -> None:
     network, x, y = aw.nets.mlp(6, 3, hidden=(8,)), torch.randn(300, 6), torch.arange(300) % 3
     fitted = aw.fit(network, (x, y), training=aw.Training(epochs=1))
-    found = list(stream.blocks(fitted, x, draws=4, seed=0))
+    found = list(ready.blocks(fitted, x, draws=4, seed=0))
     assert [(block.items.start, block.items.stop) for block in found] == [(0, 128), (128, 256), (256, 300)]
     assert [block.count for block in found] == [128, 128, 44]
     assert all(block.last and len(block.found) == 128 for block in found)  # padded
@@ -31,8 +31,8 @@ def test_blocks_cover_every_item_once_and_in_order() -> None:
 
 def test_rows_of_an_item_follow_each_other_and_fit_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     fitted = painter(24)
-    monkeypatch.setattr(stream, "BUDGET", 1 << 22)
-    found = list(stream.blocks(fitted, torch.rand(130, 1, 24, 24), draws=5, seed=0))
+    monkeypatch.setattr(ready, "BUDGET", 1 << 22)
+    found = list(ready.blocks(fitted, torch.rand(130, 1, 24, 24), draws=5, seed=0))
     first = [block for block in found if block.items.start == 0]
     assert [block.rows.start for block in first[1:]] == [block.rows.stop for block in first[:-1]]
     assert (first[0].rows.start, first[-1].rows.stop) == (0, 24)
@@ -40,8 +40,8 @@ def test_rows_of_an_item_follow_each_other_and_fit_the_budget(monkeypatch: pytes
     assert len(first) > 2
     row = 128 * 5 * 24 * 3 * 4  # bytes: items, draws, width, classes
     assert all(block.found.numel() * 4 <= max(row, (1 << 22) // 8) for block in found)
-    ready = stream.Ready(fitted, torch.rand(1, 1, 24, 24), draws=5, seed=0)
-    (whole,) = list(ready.blocks(torch.rand(3, 1, 24, 24), whole=True))
+    model = ready.Ready(fitted, torch.rand(1, 1, 24, 24), draws=5, seed=0)
+    (whole,) = list(model.blocks(torch.rand(3, 1, 24, 24), whole=True))
     assert whole.found.shape[2:] == (24, 24, 3)
 
 
