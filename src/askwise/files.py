@@ -45,7 +45,7 @@ def json_object(path: Path) -> dict[str, Any]:
 
 
 def take_lock(file: int, *, wait: bool = True, shared: bool = False) -> bool:
-    """Whether an open file could be locked; others who ask meanwhile wait, or hear that it is taken.
+    """Lock an open file, and return whether that worked; with `wait` it waits until the others are done.
 
     A lock of the kernel, which ends with its process. Where there is none it holds among the threads of
     this process alone, and two processes must not write to the same store.

@@ -28,7 +28,7 @@ class Forecast:
 
 
 def forecast(answers: Sequence[int], confidence: Sequence[int | float], *, ahead: int = 50) -> Forecast:
-    """The gain of the next labels, from the pool's mean confidence after so many training answers.
+    """The gain of the next labels, from the pool's mean confidence after each number of answers.
 
     A power law a - b n^-g is fitted to the last 120 answers: the model's confidence on the pool moves
     smoothly, while the accuracy on a few test answers is too noisy to be continued.

@@ -29,7 +29,7 @@ class Bars:
             self._progress.stop_task(task)
 
     def doing(self, name: str) -> Callable[[str, int, int], None]:
-        """Who is told what a run does between two of its labels, with rate and time left."""
+        """A callback that shows what a run does between two labels, with rate and time left."""
         from askwise.train.progress import PATIENCE
 
         since: dict[str, float] = {}

@@ -1,4 +1,4 @@
-"""How a run stands, as plain values."""
+"""The status of a run, as plain values."""
 
 from dataclasses import asdict
 from typing import Any
@@ -37,7 +37,7 @@ def standing(store: Store) -> dict[str, Any]:
 
 
 def _encoders(store: Store, now: Status) -> str | None:
-    """What a comparison of the installed encoders said, or how to make one; none where there is none."""
+    """The result of a comparison of the installed encoders, or how to make one; None without encoders."""
     if store.folder is None or now.plan.encoder is None:
         return None
     folder = store.folder.parent

@@ -15,7 +15,7 @@ from askwise.runs import journal
 from askwise.runs.journal import conditions
 
 Tell: TypeAlias = Callable[[Job, Literal["learning", "done", "kept", "refused"]], None]
-"""Hears of every job when it starts, and how it ended."""
+"""Called with every job when it starts, and with how it ended."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Street scenes made by chance, with their masks: for tests and examples where CamVid is not at hand."""
+"""Random street scenes with their masks: for tests and examples where CamVid is not installed."""
 
 import torch
 from jaxtyping import Bool, Float32, Int64
@@ -26,7 +26,7 @@ class _Scene:
         self.across = ((torch.arange(width) + 0.5) / width)[None, :]
 
     def between(self, low: float, high: float) -> float:
-        """A number by chance."""
+        """A random number."""
         return low + (high - low) * float(torch.rand((), generator=self.rng))
 
     def paint(self, where: Bool[Tensor, "H W"], label: int, *, variety: float) -> None:

@@ -1,4 +1,4 @@
-"""Encoders in folders of Hugging Face: BERT and its kin by our own network, others by `transformers`."""
+"""Encoders in folders of Hugging Face: those of BERT's kind by our own network, others by `transformers`."""
 
 from collections.abc import Mapping
 from pathlib import Path

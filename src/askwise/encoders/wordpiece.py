@@ -1,4 +1,4 @@
-"""The tokens of BERT and its kin: words split at blanks and marks, then into the longest known pieces."""
+"""The tokens of BERT: words split at blanks and punctuation, then into the longest known pieces."""
 
 import json
 import unicodedata

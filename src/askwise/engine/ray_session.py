@@ -145,7 +145,7 @@ def _on_terminate(handler: Any) -> None:
 
 
 def _forget_token() -> None:
-    """Let Ray look for mode and token in the environment anew: it keeps both for the life of a process."""
+    """Make Ray read mode and token from the environment again: it caches both."""
     from ray._raylet import AuthenticationTokenLoader, Config
 
     Config.initialize("")  # the mode first: with it on, Ray aborts when it finds no token

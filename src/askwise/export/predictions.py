@@ -71,7 +71,7 @@ def _refused(empty: Mapping[str, Any], why: str) -> dict[str, Any]:
 
 def _row(model: Fitted, found: Prediction, at: int, *, risk: float) -> dict[str, Any]:
     mean, names = found.mean[at].double(), model.classes
-    doubt = {
+    uncertainty = {
         name: float(value[at].sum())
         for name, value in (
             ("total", found.total),
@@ -84,14 +84,14 @@ def _row(model: Fitted, found: Prediction, at: int, *, risk: float) -> dict[str,
         values = zip(names, mean.tolist(), spread, strict=True)
         return {
             key: value for name, one, std in values for key, value in ((name, one), (f"{name}:std", std))
-        } | doubt
+        } | uncertainty
     if model.task.name == "multilabel":
         chances = mean[:, 1]
         told = labelling({"name": "multilabel", **model.task.options}, names)
         return {
             "tags": told.text(told.guess(mean) or Tags(())),
             **{f"p:{name}": value for name, value in zip(names, chances.tolist(), strict=True)},
-            **doubt,
+            **uncertainty,
             "ask": bool(mean.amax(dim=1).min() < 1 - risk),
         }
     best = int(mean.argmax())
@@ -99,6 +99,6 @@ def _row(model: Fitted, found: Prediction, at: int, *, risk: float) -> dict[str,
         "class": names[best],
         "probability": float(mean[best]),
         **{f"p:{name}": value for name, value in zip(names, mean.tolist(), strict=True)},
-        **doubt,
+        **uncertainty,
         "ask": bool(mean[best] < 1 - risk),
     }

@@ -53,7 +53,7 @@ class Setting:
     acquisition: Acquisition = ACQUISITIONS["random"]
     engine: Engine = field(default_factory=Local)
     follow: Follow = False
-    """Who is told how far the work of an action is."""
+    """True shows a progress bar; a callback receives (task, done, total)."""
     encoder: dict[str, str] = field(default_factory=dict)
     """The name of a frozen encoder, where it has one, and the digest that tells it from others."""
     partial: bool = False

@@ -30,7 +30,7 @@ class Labelling(Protocol):
         """The classes, tags or numbers."""
 
     def label(self, told: Told, *, what: str) -> Label:
-        """The label that somebody means; an error that begins with `what` where it is none."""
+        """The label that somebody means; what is no label is refused, and the message starts with `what`."""
 
     def said(self, text: str, *, what: str) -> Told:
         """What a cell of a file says, checked, as it can be told later."""

@@ -16,7 +16,7 @@ _SHINGLE = 5  # letters
 
 
 def picture_print(grey: Float[np.ndarray, "64 64"]) -> UInt64[np.ndarray, " 4"]:
-    """256 bits, most of which a copy shares that was stored anew, smaller or brighter.
+    """256 bits; a copy that was saved again, made smaller or brighter shares most of them.
 
     Each says whether one of the slowest waves of the picture (a cosine transform) is stronger than half
     of them.

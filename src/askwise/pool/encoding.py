@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from askwise.errors import InputError
 
 BATCH = 32
-"""Items in one pass, always: so an item's bits do not depend on its company."""
+"""Items in one pass, always: so outputs are bitwise independent of the rest of the batch."""
 
 
 def encode(encoder: nn.Module, inputs: Any, *, ranks: Sequence[int] | None = None) -> Float32[Tensor, "N D"]:

@@ -16,7 +16,7 @@ _THUMBNAIL = 4_000_000  # pixels that are kept of a picture too large to be read
 
 @contextmanager
 def silent(library: str) -> Iterator[None]:
-    """A library logs nothing meanwhile: what it has to say of a damaged file is raised, or harmless."""
+    """Switch off a library's log in this block: what matters about a damaged file is raised as an error."""
     logger = logging.getLogger(library)
     was, logger.disabled = logger.disabled, True
     try:

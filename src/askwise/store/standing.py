@@ -1,4 +1,4 @@
-"""Where one item stands, by everything that was said about it."""
+"""Status of one item, by everything that was said about it."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

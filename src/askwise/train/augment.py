@@ -16,7 +16,7 @@ _NOISE = 0.1  # of each item's standard deviation
 
 
 def flip(inputs: Tensor, labels: Tensor, rng: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Every second image, by chance, mirrored left to right."""
+    """Each image, with probability 1/2, mirrored left to right."""
     _check_images("flip", inputs)
     chosen = torch.rand(len(inputs), generator=rng) < 0.5
     labels = _chosen(chosen, labels.flip(-1), labels) if labels.ndim == 3 else labels

@@ -30,7 +30,7 @@ def track(sequence: Sequence[T], description: str, *, show: Follow) -> Iterator[
 
 @contextmanager
 def meter(total: int, description: str, *, unit: str, show: Follow) -> Iterator[Callable[[int], None]]:
-    """A function to be told how many more are done; the bar comes after two seconds."""
+    """A function to call with how many more are done; the bar appears after two seconds."""
     if callable(show):
         yield _Counted(total, description, show)
         return

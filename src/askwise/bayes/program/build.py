@@ -75,7 +75,7 @@ def build(
     """The program for items like `item` [1, ...] under `count` draws of the named tensors.
 
     The batch depends on the network, the shape of the item and the budget, never on how many items
-    there are: with every batch padded to it, an item's outputs do not depend on its company.
+    there are: with every batch padded to it, outputs are independent of the rest of the batch.
     """
     tensors = {name: channels_last(tensor) for name, tensor in tensors_of(network).items()}
     drawn, of_items = tuple(draws), (tuple(item.shape), item.dtype, str(item.device))

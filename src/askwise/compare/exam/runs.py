@@ -29,7 +29,7 @@ class Job:
 
 
 Tell: TypeAlias = Callable[[Job, Literal["learning", "done", "kept"]], None]
-"""Hears of every job when it starts, and how it ended."""
+"""Called with every job when it starts, and with how it ended."""
 
 
 def jobs(posteriors: Sequence[str], seeds: Sequence[int]) -> list[Job]:
