@@ -112,36 +112,33 @@ def certify(
     names = range(len(uncertainty)) if ids is None else ids
     same_length(items=len(uncertainty), ids=len(names))
     audit = _Audit(uncertainty, names, error, risk, checks, list(reused), derive(seed, "certify", attempt))
-    refused = audit.hopeless()
-    if refused:
+    if refused := audit.hopeless():
         return CannotCertify(reason=refused, checks=0)
     size = 0
     for wanted in audit.sizes():
         outcome = audit.walk(wanted, answers)
         if isinstance(outcome, list):
-            return Open(
-                ask=tuple(outcome[: min(ahead, checks - len(audit.checked))]), checks=len(audit.checked)
-            )
+            left = min(ahead, checks - len(audit.checked))
+            return Open(ask=tuple(outcome[:left]), checks=len(audit.checked))
         if not outcome:
             break
         size = wanted
+    wrong = sum(not answers[at] for at in audit.checked)
     if not size:
-        wrong = sum(not answers[at] for at in audit.checked)
         return CannotCertify(
             reason=f"{wrong} of {len(audit.checked)} checks were wrong, and no set is shown to have at most "
             f"{100 * error:g} % errors; label more, allow more errors, or give more checks",
             checks=len(audit.checked),
         )
     positions = audit.surest[:size].sort().values
-    seen = [*audit.checked, *reused]
     return Certificate(
         positions=positions,
         error=error,
         confidence=confidence,
         attempt=attempt,
         checks=len(audit.checked),
-        wrong=sum(not answers[at] for at in audit.checked),
-        classes=_counts(predicted, positions, seen, answers, classes),
+        wrong=wrong,
+        classes=_counts(predicted, positions, [*audit.checked, *reused], answers, classes),
     )
 
 

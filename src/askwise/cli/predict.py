@@ -59,17 +59,8 @@ def predict(
     total = told.refused + told.items
     classes = trained.fitted.classes if plan.kind == "classification" else ()
     if json:
-        print_json(
-            {
-                "output": str(path),
-                "round": trained.round.number,
-                "items": total,
-                "kept": len(known),
-                "refused": told.refused,
-                "ask": told.ask,
-                "classes": {label: told.classes[label] for label in classes},
-            }
-        )
+        where = {"output": str(path), "round": trained.round.number, "items": total, "kept": len(known)}
+        print_json(where | told.as_json(classes))
         return
     items = f"{total:,} new items after {len(known):,}" if append else f"{total:,} items"
     typer.echo(f"{path}: {items}, by the model of round {trained.round.number}")
@@ -94,6 +85,11 @@ class Told:
                 self.classes[row.get("class")] += 1
                 self.ask += row.get("ask") or 0
             yield row
+
+    def as_json(self, classes: Iterable[str]) -> dict[str, Any]:
+        """What was counted, as plain values."""
+        by_class = {label: self.classes[label] for label in classes}
+        return {"refused": self.refused, "ask": self.ask, "classes": by_class}
 
     def lines(self, classes: Iterable[str], *, risk: float | None) -> Iterator[str]:
         """What was counted, for a person; `risk` is the share of errors above which one is asked."""

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from askwise.bayes.posteriors import as_posterior
 from askwise.bayes.program.trace import outputs_of
 from askwise.errors import InputError
 from askwise.loop.conditions import changes, refuse
@@ -93,7 +94,7 @@ def retry(setting: Setting) -> list[str]:
 
 
 def check_outputs(network: nn.Module, like: Tensor, plan: Plan) -> tuple[int, int]:
-    """The pixels of a mask, 0 x 0 without any; a network that does not fit items or labels is refused."""
+    """The pixels of a mask, 0 x 0 without any; a network that does not fit items or plan is refused."""
     outputs = outputs_of(network, torch.zeros_like(like)[None])
     if plan.kind != "classification":
         named(plan.task).predictive(outputs.unsqueeze(1))  # it says what is wrong with the shape
@@ -106,6 +107,7 @@ def check_outputs(network: nn.Module, like: Tensor, plan: Plan) -> tuple[int, in
         if plan.kind == "regression":
             there = f"should have {wanted} for {len(plan.names)} numbers"
         raise InputError(f"the network has {count} outputs, and {there}; make them equal")
+    as_posterior(plan.posterior).suits(network, torch.zeros_like(like)[None])
     return pixels[0], pixels[1]
 
 

@@ -13,7 +13,7 @@ from askwise.bayes.fitted import as_network
 from askwise.errors import InputError
 from askwise.loop.learner import Learner
 from askwise.loop.opening import check_outputs
-from askwise.loop.parts import balanced
+from askwise.loop.parts import balanced, measured_part
 from askwise.loop.plan import Plan, make
 from askwise.loop.plan_fields import Part
 from askwise.loop.plan_rules import acquisition, ready
@@ -150,9 +150,10 @@ def check(plan: Plan, *, data_dir: str | Path | None = None, folder: Path | None
     ready(plan)
     acquisition(plan, folder=folder)
     known = material(plan, data_dir=data_dir, folder=folder)
-    check_outputs(as_network(whole_network(plan, known, folder=folder)), known.pool.like(), plan)
-    held = _validation(plan, known) or {}
-    _test(plan, known)
+    size = check_outputs(as_network(whole_network(plan, known, folder=folder)), known.pool.like(), plan)
+    held, kind = _validation(plan, known) or {}, labelling(plan.task, plan.names, size=size)
+    for name, given in (("validation", held or None), ("test", _test(plan, known))):
+        measured_part(name, given, known.pool, kind)
     if plan.initial.per_class is None:
         return True
     if not known.labels:

@@ -86,6 +86,10 @@ class Config(Posterior):
         found = Around(whole, model, axes, stretch, weights, prior, narrow)
         return Learned(found.state(network, name, self.form), history)
 
+    def suits(self, network: nn.Module, item: Tensor) -> None:
+        """Refuse a network whose outputs are not those of a last Linear layer that learns."""
+        last_linear(network, item, who=self.name)
+
     def draw(
         self, network: nn.Module, state: State, *, numbers: range, seed: int, dropouts: Sequence[DropoutCall]
     ) -> Draws:

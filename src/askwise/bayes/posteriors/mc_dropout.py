@@ -38,10 +38,7 @@ class Config(Posterior):
 
     def fit(self, network: nn.Module, job: TrainingJob) -> Learned:
         """Weights that maximise the likelihood under dropout, learned in place."""
-        if not dropout.find(network, job.example):
-            raise InputError(
-                "mc_dropout needs a network that calls dropout with p > 0, and this one does not"
-            )
+        self.suits(network, job.example)
         decays = None
         if self.length_scale is not None:
             if job.training.weight_decay or job.training.prior_precision:
@@ -56,6 +53,13 @@ class Config(Posterior):
     ) -> Draws:
         """One mask of zeros and ones per dropout call and draw."""
         return dropout.draw(dropouts, numbers=numbers, seed=seed)
+
+    def suits(self, network: nn.Module, item: Tensor) -> None:
+        """Refuse a network without dropout."""
+        if not dropout.find(network, item):
+            raise InputError(
+                "mc_dropout needs a network that calls dropout with p > 0, and this one does not"
+            )
 
 
 def keep_probabilities(network: nn.Module, inputs: Tensor) -> dict[str, float]:

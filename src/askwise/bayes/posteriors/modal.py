@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from askwise.bayes.learning import Learned, State, TrainingJob, learnable
 from askwise.bayes.posteriors import point
@@ -92,6 +92,10 @@ class Config(Posterior):
         weights = mode(model, start, prior)
         likely = precisions.evidence(model, weights, prior) + guess.log_density(prior)
         return likely, Around(whole, model, span, stretch, weights, prior, prior)
+
+    def suits(self, network: nn.Module, item: Tensor) -> None:
+        """Refuse a network whose outputs are not those of a last Linear layer that learns."""
+        last_linear(network, item, who=self.name)
 
     def draw(
         self, network: nn.Module, state: State, *, numbers: range, seed: int, dropouts: Sequence[DropoutCall]

@@ -52,6 +52,10 @@ class Posterior(Protocol):
         del network, item
         return []
 
+    def suits(self, network: nn.Module, item: Tensor) -> None:
+        """Refuse a network that the posterior cannot be learned on, before anything is learned."""
+        self.placed(network, item)
+
     def options(self) -> dict[str, Any]:
         """Every option by its name, as a plan or a saved model writes them down."""
         return {field.name: getattr(self, field.name) for field in fields(cast(Any, self))}

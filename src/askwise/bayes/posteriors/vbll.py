@@ -74,6 +74,10 @@ class Config(Posterior):
             history = learn(network, optimizer, bounded, extra=divergence)
         return Learned({f"{name}.factor": layer.factor.detach().clone()}, history)
 
+    def suits(self, network: nn.Module, item: Tensor) -> None:
+        """Refuse a network whose outputs are not those of a last Linear layer that learns."""
+        last_linear(network, item, who=self.name)
+
     def draw(
         self, network: nn.Module, state: State, *, numbers: range, seed: int, dropouts: Sequence[DropoutCall]
     ) -> Draws:
