@@ -1,4 +1,4 @@
-"""Label Studio over HTTP, against answers in the form of Label Studio 1.23; nothing leaves this machine."""
+"""Label Studio over HTTP, against answers recorded from Label Studio 1.23.0; nothing leaves this machine."""
 
 import json
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
