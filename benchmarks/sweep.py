@@ -60,7 +60,8 @@ def features(data: Path, cache: Path, scratch: Path) -> tuple[np.ndarray, list[s
     """The features of the photos and the class of each."""
     folder = scratch / "photos"
     folder.mkdir(exist_ok=True)
-    photos(data / "trashnet" / "photos.zip", folder)
+    if not any(folder.iterdir()):  # features are kept for files as they are: written anew, they are others
+        photos(data / "trashnet" / "photos.zip", folder)
     encoder = aw.encoders.load("lite2")
     pool = aw.pool.images(folder, **encoder.reading)
     chosen: list[str] = []

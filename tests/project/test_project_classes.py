@@ -5,6 +5,7 @@ import shutil
 import numpy as np
 import pytest
 
+from askwise.errors import InputError
 from askwise.export.labels import labels_of
 from askwise.loop.opening import stored_classes
 from askwise.oracle.labelling import labelling
@@ -15,6 +16,7 @@ from askwise.runs.material import material, read_plan
 from askwise.store import open_store
 from askwise.store.facts import ClassEdit, Planned, Question
 from askwise.store.ledger import Ledger
+from askwise.store.memory import MemoryStore
 
 NAMES = ("a", "b", "c", "d")
 PLAN = """classes = ["a", "b", "c", "d"]
@@ -179,3 +181,11 @@ def test_the_plan_of_the_file_and_of_the_facts_follow_a_change(project):
     assert store.facts(Planned)[-1].plan["classes"] == wanted
     assert [one.edit for one in store.facts(ClassEdit)][4:] == ["rename", "add", "add", "split"]
     store.close()
+
+
+def test_a_tag_is_not_split_and_the_refusal_says_what_to_do_instead(tmp_path):
+    project = Project(tmp_path)
+    tagged = PLAN.replace('classes = ["a", "b", "c", "d"]', 'task = "multilabel"\ntags = ["a", "b"]')
+    project.plan.write_text(tagged.replace("margin", "bald").format(data=repr("rows.npy")))
+    with pytest.raises(InputError, match=r"'a' cannot be split.*add its parts as tags.*then retire it"):
+        edit_classes(project, MemoryStore(), "split", "a", ["a1", "a2"])
