@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from website.cases import arrays, labels, pictures, plans, tables
+from website.cases import arrays, honest, labels, pictures, plans, tables
 from website.pages import ROOT
 from website.tables import table
 
@@ -25,6 +25,7 @@ SECTIONS: dict[str, Cases] = {
     "Arrays and models": arrays.cases,
     "Labels": labels.cases,
     "Settings": plans.cases,
+    "Promises": honest.cases,
 }
 _CHOICES = re.compile(r"(choose one of: (?:[^,]+, ){3}[^,]+), .*")  # the first four say enough
 _OPENING = """# Bad input

@@ -12,6 +12,7 @@ import askwise as aw
 from askwise.errors import InputError
 from askwise.export.labels import read_folders, read_label_studio
 from askwise.oracle.labelling import labelling
+from askwise.project import Project
 
 ENCODER = """
 import torch
@@ -140,6 +141,18 @@ def test_the_exported_model_loads_in_three_lines_and_says_the_same(askwise, pets
     rows = [json.loads(line) for line in (pets / "p.jsonl").read_text().splitlines()]
     for row, own in zip(rows, mean.tolist(), strict=True):
         assert [row[f"p:{name}"] for name in model.classes] == pytest.approx(own, abs=0.05)  # other draws
+
+
+def test_the_card_names_the_data_by_their_way_from_the_project_and_no_folder_of_this_machine(askwise, pets):
+    for project, output in (("pets", "taken"), (str(pets / "pets"), str(pets / "far"))):
+        assert askwise("export", project, "--model", "--output", output)[0] == 0
+        card = (pets / output / "README.md").read_text()
+        assert "# pets" in card
+        assert "15 items of ../photos;" in card
+        assert str(pets) not in card
+    away = Project(pets / "other" / "pets")
+    assert away.called(pets / "photos") == "photos"
+    assert away.called("digits") == "digits"
 
 
 def test_a_model_refuses_another_encoder_of_the_same_name(askwise, pets):

@@ -6,6 +6,7 @@ from torch import nn
 
 import askwise as aw
 from askwise.loop import axes as loop_axes
+from askwise.loop.live import BLIND
 from askwise.nets.axes import axes_of
 from askwise.pool import encoding_order, fit_axes
 from askwise.store.facts import Asked, Encoded, Question
@@ -145,7 +146,11 @@ def test_a_bad_item_does_not_stop_the_count(tmp_path):
 def test_a_page_asks_about_what_is_encoded_and_encodes_nothing_but_the_first_items(tmp_path):
     with learner(tmp_path, partial=False) as ours:
         live, pool = ours.live(), ours._setting.pool
-        assert live.step() is None  # nothing is encoded, so nothing can be asked
+        Doubled.seen = 0
+        blind = [question.id for question in live.step().asked]
+        assert blind == encoding_order(list(ours.store.ids()))[:BLIND]  # those that are encoded first
+        assert Doubled.seen == 0  # nobody waits for the encoder
+        assert live.step() is None  # the control: while nothing is encoded no choice can be made
         for step in aw.pool.encode_ahead(pool, seed=0):
             if step.encoded >= 100:
                 break
@@ -195,3 +200,27 @@ def test_no_model_says_how_good_it_is_before_all_items_to_test_on_are_encoded(tm
         ours.tell({question.id: labels[question.id] for question in live.open()[:2]})
         turn = live.step()
         assert "testing" in turn.fitted.metrics  # the control: now the whole region is encoded
+
+
+def test_a_look_for_features_costs_by_what_is_new_and_not_by_the_pool(tmp_path, monkeypatch):
+    with learner(tmp_path, partial=False) as ours:
+        live, pool = ours.live(), ours._setting.pool
+        looked, own = [], pool.kept
+        monkeypatch.setattr(pool, "kept", lambda ids: looked.extend(ids) or own(ids))
+        live.step()
+        for step in aw.pool.encode_ahead(pool, seed=0):
+            if step.encoded >= 96:
+                break
+        live.step()
+        assert live.encoded() == (96, COUNT)
+        looked.clear()
+        live.step()
+        assert len(looked) <= loop_axes._LOOKED  # nothing is new
+        list(aw.pool.encode_ahead(pool, seed=0))
+        looked.clear()
+        live.step()
+        assert live.encoded() == (COUNT, COUNT)
+        assert len(looked) == COUNT - 96  # what is new, each once
+        looked.clear()
+        live.step()
+        assert looked == []

@@ -12,6 +12,7 @@ from askwise.runs.material import material, read_plan
 from askwise.store import open_store
 from askwise.store.facts import Question
 from askwise.web.app import make_app
+from askwise.web.beside import Pair
 from askwise.web.desk import Desk
 from askwise.web.live import Live
 from askwise.web.people import People
@@ -102,7 +103,7 @@ class Page:
         self.desk = Desk(project)
         names = {name: token for token, name in (people or {TOKEN: "ann"}).items()}
         self.people = People(names, owner=next(iter(names)))
-        self.live = Still(project.folder, encodes=False, bar=self.desk.bar)
+        self.live = Still(project.folder, Pair(project.folder, encodes=False), bar=self.desk.bar)
         self.app = make_app(
             self.desk,
             self.live,

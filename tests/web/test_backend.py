@@ -11,6 +11,7 @@ from askwise.loop.live import Guess
 from askwise.store import open_store
 from askwise.store.facts import Answer
 from askwise.web.backend import make_backend
+from askwise.web.beside import Pair
 from askwise.web.desk import Desk
 from askwise.web.live import Live
 
@@ -42,7 +43,7 @@ class Quiet(Live):
 @pytest.fixture
 def backend(project):
     desk = Desk(project)
-    live = Quiet(project.folder, encodes=False, bar=desk.bar)
+    live = Quiet(project.folder, Pair(project.folder, encodes=False), bar=desk.bar)
     app = make_backend(desk, live, token=TOKEN, hosts=frozenset({HOST}))
     with TestClient(app, base_url=f"http://{HOST}") as client:
         client.live = live

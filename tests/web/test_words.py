@@ -1,7 +1,10 @@
 """The first minutes, and the end: each state has its words."""
 
-from small_page import Page, truth
+from small_page import Page, rows_project, truth
 
+from askwise.loop import saying
+from askwise.runs.build import learner
+from askwise.runs.material import material, read_plan
 from askwise.store.facts import ClassEdit
 
 
@@ -59,10 +62,11 @@ def test_while_the_encoder_has_begun_it_says_how_far_it_is(project):
     with page.client:
         for one in page.questions():
             page.answer(one, verdict="unclear")
-        page.live._encoded({"kind": "encoding", "done": 32, "of": 40, "bad": {}})
+        told = {"done": 32, "of": 40, "encoder": "lite0", "then": "lite2"}
+        page.live._encoded({"kind": "encoding", "bad": {}, **told})
         assert reason(page).startswith("The encoder is at item 32 of 40")
-        assert said(page)["encoding"] == {"done": 32, "of": 40, "seconds_left": None}
-        page.live._encoded({"kind": "encoded", "of": 40})
+        assert said(page)["encoding"] == {"seconds_left": None, **told}
+        page.live._encoded({"kind": "encoded", "again": False})
         assert said(page)["encoding"] is None
 
 
@@ -92,3 +96,16 @@ def test_afterwards_it_says_to_go_on(page):
     for value, one in {truth(one["name"]): one for one in page.questions(n=6)}.items():
         page.answer(one, value)
     assert said(page)["next"].startswith("Go on")
+
+
+def test_the_panel_says_the_forecast_that_the_status_says(tmp_path):
+    project = rows_project(tmp_path / "p", 'classes = ["a", "b"]\ntesting = 0.2\nregion = 0.4')
+    page = Page(project)
+    with page.client:
+        assert said(page)["forecast"] is None  # the control: there is no model yet
+        plan = read_plan(project.plan)
+        with learner(plan, material(plan), store=project.store, folder=project.folder) as ours:
+            ours.run(oracle=lambda question: int(question.id[-1], 16) % 2)
+            told = [line for _, line in saying.said(ours.status().quality, plan.names)]
+        assert said(page)["forecast"] in told
+        assert "the next 50 labels should bring about" in said(page)["forecast"]

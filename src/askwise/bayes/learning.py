@@ -8,8 +8,8 @@ from typing import TypeAlias
 import torch
 from torch import Tensor, nn
 from torch.nn import Parameter
-from torch.utils.flop_counter import FlopCounterMode
 
+from askwise.bayes.operations import operations
 from askwise.bayes.program import trace
 from askwise.engine.threads import threads
 from askwise.errors import InputError
@@ -174,13 +174,12 @@ def training_threads(network: nn.Module, example: Tensor, training: Training) ->
     modes = {module: module.training for module in network.modules()}
     try:
         network.eval()
-        with torch_alone(), torch.no_grad(), FlopCounterMode(display=False) as counter:
-            network(example)
+        with torch_alone():
+            step = operations(network, example) * training.batch_size
     finally:
         for module, mode in modes.items():
             module.training = mode
-    small = counter.get_total_flops() * training.batch_size < _LARGE
-    return 1 if small else torch.get_num_threads()
+    return 1 if step < _LARGE else torch.get_num_threads()
 
 
 def learnable(network: nn.Module) -> dict[str, Parameter]:

@@ -68,6 +68,12 @@ def recorded_shape(folder: str | Path) -> tuple[tuple[int, ...], tuple[str, ...]
     return tuple(record["item_shape"]), tuple(record["classes"])
 
 
+def recorded_encoder(folder: str | Path) -> str | None:
+    """The name of the encoder that a saved model learned with; none where there is no name."""
+    found: str | None = json_object(Path(folder) / _RECORD).get("preparation", {}).get("encoder")
+    return found
+
+
 def filled(recipe: Any, given: nn.Module | None, tensors: dict[str, Tensor], home: Path) -> nn.Module:
     """A copy of the network, given or built by its recipe, with the stored tensors."""
     network = _built(recipe, tensors, home) if given is None else given

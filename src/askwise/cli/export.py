@@ -155,8 +155,8 @@ def _model(project: "Project", plan: "Plan", store: "Store", output: Path | None
     kind = _kind(plan, store)
     counts = Counter(kind.text(label) for label in Ledger(store).refresh().labels.values())
     card = Card(
-        name=project.name,
-        data=str(plan.data),
+        name=project.folder.resolve().name,
+        data=project.called(str(plan.data)),
         items=store.count(),
         labels=counts,
         round=trained.round.number,

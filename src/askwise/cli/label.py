@@ -40,16 +40,28 @@ def label(
         raise InputError("the page needs fastapi and uvicorn: pip install 'askwise[web]'")
     if name is None and not demo:
         raise InputError("name a project: askwise label pets; or try: askwise label --demo")
-    from askwise.web.demo import demo_project
-    from askwise.web.serve import serve
+    from askwise.web.beside import Pair
 
-    project = demo_project(name) if demo else open_project(name or Path())
-    serve(
-        project,
-        host=host,
-        port=port,
-        public=public,
-        people=person or (),
-        browser=not no_browser,
-        say=typer.echo,
-    )
+    if demo:
+        from askwise.web.demo import demo_project
+
+        project = demo_project(name)
+    else:
+        project = open_project(name or Path())
+    beside = Pair(project.folder, encodes=project.encodes)
+    try:
+        beside.start()  # before the server has loaded: the first question comes seconds earlier
+        from askwise.web.serve import serve
+
+        serve(
+            project,
+            beside=beside,
+            host=host,
+            port=port,
+            public=public,
+            people=person or (),
+            browser=not no_browser,
+            say=typer.echo,
+        )
+    finally:
+        beside.stop()

@@ -211,11 +211,13 @@ def opened(
 ) -> "Iterator[tuple[Learner, Plan, Material, Oracle | None, Path]]":
     """The learner of a project, its plan, its items, who answers, and its folder."""
     from askwise.cli.stores import plan_path, store_path
+    from askwise.project import PLAN, Project
+    from askwise.project.working import working_plan
     from askwise.runs.build import learner, oracle
     from askwise.runs.material import material, read_plan
 
     path = plan_path(name)
-    plan = read_plan(path)
+    plan = working_plan(Project(path.parent)) if path.name == PLAN else read_plan(path)
     store = store_path(path, plan)
     if isinstance(store, Path) and not store.exists():
         raise InputError(f"{name} has no run yet; start one: askwise run {name}")

@@ -53,7 +53,7 @@ def written(card: Card, model: Fitted, folder: Path) -> str:
         "",
         "```python",
         "import askwise as aw",
-        f"model = aw.load({str(folder)!r})",
+        f"model = aw.load({(folder.name if folder.is_absolute() else str(folder))!r})",
         'found = aw.predict(model, aw.pool_for(model, "new_items/"))',
         "```",
         "",

@@ -1,7 +1,8 @@
 """How far a pool is encoded, and where its features vary: what a round sees while encoding goes on."""
 
-from collections.abc import Container, Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
+from types import MappingProxyType
 
 from askwise.loop.setting import Setting
 from askwise.nets.axes import axes_of
@@ -11,7 +12,8 @@ from askwise.store.facts import Encoded
 
 FIRST = 64
 """Items that are encoded before anything is asked: two passes of an encoder, a few seconds."""
-_LOOKED = 1_000  # items looked for at a time
+_LOOKED = 32  # items looked for at first, and twice as many as long as all of them are there
+_NONE: Mapping[str, str] = MappingProxyType({})
 _STEPS = (5_000, 1_000)  # items at which the axes are fitted again, before all are encoded
 _MOST = 20_000  # items that they are fitted to: more of them change nothing that few labels would show
 
@@ -56,7 +58,9 @@ def place_axes(setting: Setting, number: int) -> None:
 def _prefix(setting: Setting, number: int) -> int:
     """How many items, the first of the order, are encoded for a round; written down at the first use."""
     if setting.encoded is None:  # nobody but the trainer writes them
-        setting.encoded = {fact.round: fact.count for fact in setting.store.facts(Encoded)}
+        own = _encoder(setting)  # of another encoder's features nothing follows for these
+        noted = (fact for fact in setting.store.facts(Encoded) if fact.encoder == own)
+        setting.encoded = {fact.round: fact.count for fact in noted}
     if number in setting.encoded:
         return setting.encoded[number]
     return _noted(setting, number, least=max(FIRST, 2 * setting.plan.initial.count))
@@ -66,10 +70,13 @@ def _noted(setting: Setting, number: int, *, least: int) -> int:
     own = axes_of(setting.network)
     count = _encoded(setting, least) if _partial(setting) else len(setting.pool)
     digest = "" if own is None else _axes(setting, count, room=len(own.variance)).digest
-    name = setting.encoder.get("encoder", "")
-    setting.store.append([Encoded(round=number, encoder=name, count=count, sha256=digest)])
+    setting.store.append([Encoded(round=number, encoder=_encoder(setting), count=count, sha256=digest)])
     setting.encoded = {**(setting.encoded or {}), number: count}
     return count
+
+
+def _encoder(setting: Setting) -> str:
+    return setting.encoder.get("encoder", "")
 
 
 def _partial(setting: Setting) -> bool:
@@ -79,24 +86,32 @@ def _partial(setting: Setting) -> bool:
 
 def _encoded(setting: Setting, least: int) -> int:
     """How far the pool is encoded without a gap; the first `least` items are encoded now, if need be."""
-    pool, order = setting.pool, setting.order()
-    bad = {*pool.quarantined, *setting.ledger.quarantined}
-    count = _reached(setting, bad)
+    order = setting.order()
+    count = reached(setting)
     if count >= min(least, len(order)):
         return count
-    return _reached(setting, bad | pool.read(order[:least]).quarantined.keys())
+    return reached(setting, bad=setting.pool.read(order[:least]).quarantined)
 
 
-def _reached(setting: Setting, bad: Container[str]) -> int:
-    """How many items, the first of the order, have features or cannot have any; the rest is not looked at."""
+def reached(setting: Setting, *, bad: Mapping[str, str] = _NONE) -> int:
+    """How many items, the first of the order, have features or cannot have any.
+
+    It looks on from where it was last time, and no further than the first gap: what a look costs follows
+    from what is new. `bad` are items that cannot be read, and that nobody has written down yet.
+    """
     pool, order = setting.pool, setting.order()
-    assert isinstance(pool, FeaturePool)  # noqa: S101  _partial has seen it
-    for start in range(0, len(order), _LOOKED):
-        some = order[start : start + _LOOKED]
-        for at, (name, there) in enumerate(zip(some, pool.kept(some).tolist(), strict=True)):
-            if not there and name not in bad:
-                return start + at
-    return len(order)
+    if not isinstance(pool, FeaturePool):
+        return len(order)
+    known, count = (bad, setting.ledger.quarantined, pool.quarantined), _LOOKED
+    while setting.reached < len(order):
+        some = order[setting.reached : setting.reached + count]
+        there = zip(some, pool.kept(some).tolist(), strict=True)
+        gap = [not kept and not any(name in those for those in known) for name, kept in there]
+        setting.reached += gap.index(True) if True in gap else len(some)
+        if True in gap:
+            break
+        count *= 2
+    return setting.reached
 
 
 def _axes(setting: Setting, count: int, *, room: int) -> Axes:

@@ -45,7 +45,7 @@ def head_of(network: nn.Module, like: Tensor, plan: Plan) -> Encoded | None:
 
 def feature_pool(network: Encoded, pool: Pool, store: Store) -> Pool:
     """The features of a pool, kept in a folder beside the store: in `run.db.features` for `run.db`."""
-    return features(pool, network.encoder, cache=_folder(store))
+    return features(pool, network.encoder, cache=feature_folder(store))
 
 
 def feature_inputs(
@@ -88,5 +88,6 @@ def _drawn_layers(network: nn.Module, item: Tensor, config: Posterior) -> list[s
     return [*list(called_layers(network, item))[-1:], *config.placed(network, item)]
 
 
-def _folder(store: Store) -> Path | None:
+def feature_folder(store: Store) -> Path | None:
+    """Where the features of a run are kept; none if its store does not outlive the process."""
     return None if store.folder is None else store.folder.with_suffix(".features")

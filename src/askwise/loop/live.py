@@ -11,8 +11,9 @@ from torch.nn.functional import normalize
 from askwise.bayes.fitted import Fitted
 from askwise.bayes.predict import features, predict
 from askwise.engine import Local
+from askwise.loop.axes import reached
 from askwise.loop.models import latest
-from askwise.loop.perform import ask_questions, train_round
+from askwise.loop.perform import ask_questions, ask_unscored, train_round
 from askwise.loop.setting import Setting
 from askwise.loop.sweeping import Sweepable, Sweeping
 from askwise.pool.features import FeaturePool
@@ -20,6 +21,8 @@ from askwise.store.facts import Answer, Question, Round
 
 AHEAD = 12
 """Questions asked at a time for each person: a page holds eight, and two pages may be open."""
+BLIND = 4
+"""Questions that are asked before anything is encoded, so that nobody waits for the encoder."""
 CHECKPOINT = 25
 MOST_SCORED = 20_000
 """Items that are scored after an answer; of a larger pool others each time."""
@@ -69,6 +72,9 @@ class Live:
             setting.plan = setting.plan.model_copy(update={"pool_subset": MOST_SCORED})
         self._partial = isinstance(setting.pool, FeaturePool)
         self._kept = 0
+        self._blind = 0
+        self._order: list[str] = []
+        self._ready: set[str] = set()
         self._sweeping = Sweeping(setting)
 
     def step(self) -> Turn | None:
@@ -78,8 +84,9 @@ class Live:
             counts = setting.refresh()
             self._look_for_features()
             fitted = self._fit() if counts.unseen and self._several() else None
-            wanted = self._wanted(again=fitted is not None)
-            asked = self._ask(wanted) if wanted else []
+            asked = self._ask_blind() if fitted is None and self._begins() else []
+            wanted = 0 if asked else self._wanted(again=fitted is not None)
+            asked = self._ask(wanted) if wanted else asked
         if fitted is None and not asked:
             return None
         return Turn(fitted, asked, perf_counter() - started)
@@ -163,9 +170,24 @@ class Live:
         free, setting.again = len(waiting), frozenset(waiting) if again else frozenset()
         if room <= 0 or (not again and free >= ahead):
             return 0
-        first = max(plan.initial.count, plan.batch) if not counts.rounds and not counts.open else ahead
+        cold = not counts.rounds and counts.open <= self._blind
+        first = max(plan.initial.count, plan.batch) if cold else ahead
         left = sum(1 for _, _ in zip(setting.unlabelled(), range(first), strict=False))
         return min(first, room, left)
+
+    def _begins(self) -> bool:
+        """Whether nothing was asked and nothing is encoded, so that no choice can be made."""
+        store, plan = self._setting.store, self._setting.plan
+        return self._partial and not self._kept and not plan.initial.ids and store.last(Question) is None
+
+    def _ask_blind(self) -> list[Question]:
+        """The first questions of all: the items that are encoded first, a random sample of the pool."""
+        setting, before = self._setting, self._setting.store.revision
+        ask_unscored(setting, min(BLIND, setting.plan.budget))
+        setting.refresh()
+        asked = setting.store.facts(Question, since=before)
+        self._blind = len(asked)
+        return asked
 
     def _ask(self, count: int) -> list[Question]:
         setting = self._setting
@@ -181,14 +203,14 @@ class Live:
     def _look_for_features(self) -> None:
         """Note which items have features by now, so that the others are not computed here."""
         setting = self._setting
-        if not self._partial or not isinstance(setting.pool, FeaturePool):
+        if not self._partial:
             return
-        ids = list(setting.pool.ids)
-        there = setting.pool.kept(ids)
-        bad = setting.ledger.quarantined
-        setting.ready = frozenset(name for name, known in zip(ids, there.tolist(), strict=True) if known)
-        self._kept = len(setting.ready)
-        if all(name in setting.ready or name in bad for name in ids):
+        order, count = setting.order(), reached(setting)
+        if order is not self._order:  # the pool has grown
+            self._order, self._ready, self._kept = order, set(), 0
+        self._ready.update(order[self._kept : count])
+        self._kept, setting.ready = count, self._ready
+        if count == len(order):
             self._partial, setting.ready = False, None
 
     def _nearest(self, fitted: Fitted, inputs: Tensor, ids: list[str]) -> list[list[str]]:

@@ -14,7 +14,7 @@ from askwise.errors import InputError
 from askwise.loop.models import model_before
 from askwise.loop.score import chunk_size, chunks
 from askwise.loop.setting import Setting
-from askwise.loop.testing import Testing
+from askwise.loop.testing import KEPT, Testing
 
 _MOST = 5_000
 _AHEAD = 64  # test items scored before they are asked: their order is fixed, and answers can be read at once
@@ -40,6 +40,7 @@ def measure(setting: Setting, fitted: Fitted, number: int) -> dict[str, Any]:
         doubt = (1 - best.double()).clamp(0, 1)
         found = {"items": _kept(testing, ids, guess, doubt)}
         found["region"] = [Spread.of(column).written() for column in doubt.T]
+    found[KEPT] = testing.size
     if setting.plan.kind != "classification":
         found["estimates"] = _estimates(setting, fitted, number)
     return found

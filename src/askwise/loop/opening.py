@@ -1,7 +1,7 @@
 """Bring a store up to date with what a process has: plan, classes, conditions, items."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import islice
 from typing import Any
@@ -20,8 +20,10 @@ from askwise.store.classes import edited
 from askwise.store.contract import Store
 from askwise.store.facts import ClassEdit, Fact, Item, Listed, Planned, Policy, Quarantine, Segment
 from askwise.tasks import named
+from askwise.train.progress import meter
 
 _CHUNK = 10_000  # ids hashed at a time
+_TOLD = 1_000  # items taken in between two words about it
 MISSING = "it is not in the pool any more"
 
 
@@ -43,15 +45,25 @@ def open_run(setting: Setting, now: Mapping[str, Any], *, exact: bool) -> None:
 def _take_in(setting: Setting, items: Iterator[Item], missing: Sequence[str], digest: str) -> None:
     """Append new items, and quarantine those that cannot be had (release them if they can)."""
     bad = _quarantines(setting, missing)
-    setting.store.append(_listed(items, bad, setting.store.count(), digest))
+    known = setting.store.count()
+    with meter(len(setting.pool) - known, "taking in", unit="items", show=setting.follow) as advance:
+        setting.store.append(_listed(items, bad, known, digest, advance))
     setting.ledger.refresh()
     setting.synced = len(setting.pool)
 
 
-def _listed(items: Iterator[Item], bad: Sequence[Quarantine], count: int, digest: str) -> Iterator[Fact]:
+def _listed(
+    items: Iterator[Item],
+    bad: Sequence[Quarantine],
+    count: int,
+    digest: str,
+    advance: Callable[[int], None],
+) -> Iterator[Fact]:
     """The items, those that cannot be had, and last that the whole pool is taken in with them."""
     for item in items:
         count += 1
+        if not count % _TOLD:
+            advance(_TOLD)
         yield item
     yield from bad
     yield Listed(sha256=digest, count=count)

@@ -18,6 +18,7 @@ from askwise.loop.edits import asked_anew
 from askwise.loop.measure import measure
 from askwise.loop.models import fit_round, in_use
 from askwise.loop.setting import Labelled, Setting
+from askwise.pool.features import FeaturePool
 from askwise.pool.pool import Reading
 from askwise.seeding import generator
 from askwise.store.facts import Asked, Quarantine, Question, Round, Snapshot
@@ -86,7 +87,7 @@ def ask_questions(setting: Setting, count: int, *, tests: int = 0, again: Sequen
     `again` are test items that were asked already, and are asked once more among the new questions.
     """
     number = setting.number
-    turn = sum(asked.round == number for asked in setting.store.facts(Asked, since=_begun(setting)))
+    turn = _turn(setting)
     anew = _anew(setting, count, turn)
     choice = choose_items(setting, count - len(anew.ids), turn=turn, without=setting.ledger.split)
     among = encoded_part(setting, number) if tests else None
@@ -121,6 +122,32 @@ def ask_questions(setting: Setting, count: int, *, tests: int = 0, again: Sequen
     setting.store.append(
         [asked, *questions, *_quarantines(anew.quarantined | choice.quarantined | drawn.quarantined)]
     )
+
+
+def ask_unscored(setting: Setting, count: int) -> None:
+    """Ask the first items in the order of encoding that may be asked, before anything is known of them.
+
+    They are read, as people will see them, and not encoded.
+    """
+    pool, kept, ids, bad = setting.pool, setting.testing(), list[str](), dict[str, str]()
+    assert isinstance(pool, FeaturePool)  # noqa: S101  nothing else has items that are encoded later
+    for name in setting.order():
+        if len(ids) == count:
+            break
+        if not (name in setting.held or name in kept or setting.ledger.known(name)):
+            bad |= (why := pool.unreadable([name]))
+            ids += [] if why else [name]
+    number = setting.number
+    asked = Asked(round=number, turn=_turn(setting), scored=0, picks=len(ids), scores="", seconds={})
+    plan = setting.plan
+    questions = [Question(id=n, round=number, rank=at, needed=plan.wanted(n)) for at, n in enumerate(ids)]
+    setting.store.append([*([asked] if ids else []), *questions, *_quarantines(bad)])
+
+
+def _turn(setting: Setting) -> int:
+    """How many choices were made with the model of the last round."""
+    made = setting.store.facts(Asked, since=_begun(setting))
+    return sum(asked.round == setting.number for asked in made)
 
 
 def _anew(setting: Setting, count: int, turn: int) -> Choice:

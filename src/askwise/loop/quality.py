@@ -83,7 +83,7 @@ def quality(plan: Plan, testing: Testing, rounds: Sequence[Round]) -> Quality | 
     found = marks(testing, rounds)
     if found is None:
         return Quality(**counts, **told, why=f"there is no band for {plan.kind}")
-    told["forecast"] = _forecast(rounds)
+    told["forecast"] = next_labels(rounds)
     try:
         told["accuracy"] = found.band()
     except InputError as error:
@@ -124,7 +124,7 @@ def enough(plan: Plan, testing: Testing, rounds: Sequence[Round]) -> str:
                 f"predictions are stable: less than {100 * plan.stable:g} % of them changed in each of the "
                 f"last {_STEADY} trainings"
             )
-    if plan.gain is not None and (next_ := _forecast(rounds)) is not None and next_.gain < plan.gain:
+    if plan.gain is not None and (next_ := next_labels(rounds)) is not None and next_.gain < plan.gain:
         return (
             f"by a forecast the next {next_.ahead} labels should bring {100 * next_.gain:.1f} points, less "
             f"than {100 * plan.gain:g}"
@@ -162,11 +162,10 @@ def _tagged(plan: Plan, testing: Testing, measured: Mapping[str, Any], told: dic
     return Quality(**told, tags=dict(zip(plan.names, bands, strict=True)))
 
 
-def _forecast(rounds: Sequence[Round]) -> Forecast | None:
-    """What the next labels should bring; None with too few trainings."""
-    seen = {
-        one.labels: 1 - one.metrics["testing"]["region"]["mean"] for one in rounds if "testing" in one.metrics
-    }
+def next_labels(rounds: Sequence[Round]) -> Forecast | None:
+    """What the next labels should bring; None with too few trainings, and where there are no classes."""
+    told = [(one.labels, one.metrics.get("testing", {}).get("region")) for one in rounds]
+    seen = {labels: 1 - region["mean"] for labels, region in told if isinstance(region, Mapping)}
     grown = [labels for labels in sorted(seen) if labels]
     try:
         return forecast(grown, [seen[labels] for labels in grown])

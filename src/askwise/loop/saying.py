@@ -36,9 +36,7 @@ def said(found: Quality, classes: Sequence[str]) -> list[tuple[str, str]]:
     if found.accuracy is not None or found.tags:
         lines.append(("", f"{PROMISE} {VOID}"))
     if found.forecast is not None:
-        lines.append(
-            ("", f"a forecast, which held in 6 of 10 simulations: {forecast_sentence(found.forecast)}")
-        )
+        lines.append(("", forecast_sentence(found.forecast)))
     return lines
 
 
@@ -48,9 +46,10 @@ def between(one: Band) -> str:
 
 
 def forecast_sentence(one: Forecast) -> str:
-    """The gain of the next labels in points."""
+    """The gain of the next labels in points, and what such a sentence is worth."""
     gain, low, high = (100 * value for value in (one.gain, one.low, one.high))
-    return f"the next {one.ahead} labels should bring about {gain:.1f} points ({low:.1f} to {high:.1f})"
+    next_ = f"the next {one.ahead} labels should bring about {gain:.1f} points ({low:.1f} to {high:.1f})"
+    return f"a forecast, which held in 6 of 10 simulations: {next_}"
 
 
 def _plain(value: Any) -> Any:

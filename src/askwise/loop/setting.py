@@ -1,6 +1,6 @@
 """What actions act upon: the plan, the network, the items and the facts of one run."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from threading import RLock
@@ -76,7 +76,9 @@ class Setting:
     _order: list[str] | None = field(default=None, repr=False)
     again: frozenset[str] = frozenset()
     """Items that are asked already, and may be asked anew by a newer model."""
-    ready: frozenset[str] | None = None
+    reached: int = 0
+    """How many items, the first of that order, were seen to have features."""
+    ready: Set[str] | None = None
     """The items whose features are there, while an encoder is still at the others; none means all."""
     journal: bool = True
     """Whether finished scores are kept on the disk, for a run that is killed meanwhile."""
@@ -108,7 +110,7 @@ class Setting:
     def order(self) -> list[str]:
         """The ids in the order in which they are encoded; every beginning is a random sample."""
         if self._order is None or len(self._order) != len(self.pool):
-            self._order = encoding_order(list(self.pool.ids), seed=self.plan.seed)
+            self._order, self.reached = encoding_order(list(self.pool.ids), seed=self.plan.seed), 0
         return self._order
 
     def refresh(self) -> Counts:

@@ -29,14 +29,14 @@ class Status:
 
 
 def status(store: Store) -> Status:
-    """How a run stands; what that costs does not grow with its history."""
+    """How a run stands; what that costs grows neither with the pool nor, without test questions, at all."""
     last, planned = store.last(Round), store.last(Planned)
     if planned is None:
         raise InputError(f"store {store.name} holds no run yet; start one first")
     plan = make(planned.plan)
     testing = Testing(store, Ledger(store), plan.kept)
     rounds = store.facts(Round) if testing.on else []
-    if testing.on:
+    if testing.on and not testing.counted(rounds):  # before the first model
         testing.refresh(store.ids(), store.count())
     now = with_tests(plan, count_items(store, last), testing, rounds)
     return Status(

@@ -1,6 +1,6 @@
 """The part of the pool that is kept for testing: which items, their order of asking, what was said."""
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from askwise.assess.band import LEAST
@@ -8,11 +8,13 @@ from askwise.errors import InputError
 from askwise.loop.plan import Plan, make
 from askwise.seeding import derive, hashes
 from askwise.store.contract import Store
-from askwise.store.facts import Answer, Fact, Group, Planned, Question, Resolution
+from askwise.store.facts import Answer, Fact, Group, Item, Planned, Question, Resolution, Round
 from askwise.store.labels import Label
 from askwise.store.ledger import Ledger
 from askwise.store.standing import Standing, standing
 
+KEPT = "kept"
+"""Where a round notes how many items are kept for testing."""
 _WHOLE = 2**56  # hashes are whole numbers below this
 
 
@@ -47,13 +49,15 @@ class Testing:
     begun: bool = False
     """Whether anything was asked."""
     groups: dict[str, str] = field(default_factory=dict)
-    ready: frozenset[str] | None = None
+    ready: Set[str] | None = None
     _questions: set[str] = field(default_factory=set)
     _revision: int = 0
     _looked: int = -1
     _learned: set[str] = field(default_factory=set)
     """Groups that have labels to learn from: known ones, told before anything was asked."""
-    _marked: set[str] = field(default_factory=set)
+    _marked: set[str] | None = None
+    """The items whose hashes are small enough; None where only their number is known."""
+    _size: int = 0
     _order: list[str] = field(default_factory=list)
 
     @property
@@ -61,7 +65,7 @@ class Testing:
         """Whether anything is kept for testing."""
         return self.share > 0
 
-    def refresh(self, ids: Iterable[str], count: int, *, ready: frozenset[str] | None = None) -> "Testing":
+    def refresh(self, ids: Iterable[str], count: int, *, ready: Set[str] | None = None) -> "Testing":
         """Itself, with everything that was appended since; `ids` are the `count` items of the pool.
 
         Where an encoder is still at others, only those that are `ready` are asked; it goes in a random order.
@@ -76,11 +80,36 @@ class Testing:
         if self._looked != count or self._learned != learned:
             self._looked, self._learned, self._order = count, learned, []
             self._marked = set(self._small(list(ids)))
+            self._size = len(self._marked)
         return self
+
+    def counted(self, rounds: Sequence[Round]) -> bool:
+        """Whether the pool need not be read, since a round has noted how much of it is kept for testing.
+
+        Then only items that came after that round are looked at, and whether one is in the region is told by
+        its hash; nothing can be asked.
+        """
+        noted = next((one for one in reversed(rounds) if KEPT in one.metrics.get("testing", {})), None)
+        if noted is None:
+            return False
+        self.refresh((), 0)
+        new = [item.id for item in self.store.facts(Item, since=noted.revision)]
+        self._marked = None
+        self._size = noted.metrics["testing"][KEPT] + sum(1 for _ in self._small(new))
+        return True
+
+    @property
+    def size(self) -> int:
+        """How many items are kept for testing, those that were asked among them."""
+        return self._size
 
     def __contains__(self, identity: object) -> bool:
         """Whether an item is in the region."""
-        return identity in self._marked and not self.ledger.known(str(identity))
+        if not self.on:
+            return False
+        name = str(identity)
+        inside = name in self._marked if self._marked is not None else bool(self._inside([name]))
+        return inside and not self.ledger.known(name)
 
     def order(self) -> list[str]:
         """The whole region in the order in which it is asked: uniform draws, of groups where there are any.
@@ -88,7 +117,7 @@ class Testing:
         Every group is met once before one is met again.
         """
         if not self._order:
-            names = sorted(self._marked)
+            names = sorted(self._marked or ())
             key = dict(zip(names, hashes(derive(self._seed, "test"), names).tolist(), strict=True))
             drawn = sorted(names, key=lambda name: (key[name], name))
             if self.groups:
@@ -101,8 +130,8 @@ class Testing:
                     turn[group] = turn.get(group, 0) + 1
                 drawn = sorted(names, key=lambda name: place[name])
             self._order = drawn
-        ready = self._marked if self.ready is None else self.ready
-        return [name for name in self._order if name in ready and not self.ledger.known(name)]
+        ready = self._order if self.ready is None else [n for n in self._order if n in self.ready]
+        return [name for name in ready if not self.ledger.known(name)]
 
     def next(self, count: int, *, among: Container[str] | None = None) -> list[str]:
         """The test items to be asked next, all of them `among` these where some are given."""
@@ -112,9 +141,8 @@ class Testing:
     def left(self) -> int:
         """How many items of the region have not been asked."""
         ledger = self.ledger
-        known = (ledger.labels, ledger.open, ledger.skipped, ledger.quarantined)
-        gone = {name for place in known for name in place if name in self._marked}
-        return len(self._marked) - len(gone | (self.asked.keys() & self._marked))
+        known = (ledger.labels, ledger.open, ledger.skipped, ledger.quarantined, self.asked)
+        return self._size - len(self._inside({name for place in known for name in place}))
 
     def due(self, share: float, *, ahead: int) -> int:
         """How many test questions are due among the next `ahead` others, for this share of all."""
@@ -169,6 +197,10 @@ class Testing:
     def _standing(self, name: str) -> Standing:
         """Where a test item stands by the rules for all others."""
         return standing(self.history(name), self.ledger.rules)
+
+    def _inside(self, names: Collection[str]) -> set[str]:
+        """Those of some items that the region has, or had before somebody labelled them."""
+        return set(self._small(list(names))) if self._marked is None else self._marked & set(names)
 
     def _small(self, ids: list[str]) -> Iterator[str]:
         """The items whose hash is small enough; of a group all or none, and none where one was labelled."""

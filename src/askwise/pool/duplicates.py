@@ -1,7 +1,7 @@
 """Items that are there more than once: equal ones, and ones so alike that asking of both tells no more."""
 
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Protocol, runtime_checkable
@@ -62,8 +62,11 @@ class Written(Protocol):
     texts: dict[str, str]
 
 
-def duplicates(pool: Pool) -> Duplicates:
-    """The copies in a pool: equal ones, and near ones where items are pictures or texts."""
+def duplicates(pool: Pool, *, looked: Callable[[int], None] = lambda _: None) -> Duplicates:
+    """The copies in a pool: equal ones, and near ones where items are pictures or texts.
+
+    `looked` hears how many more pictures were read.
+    """
     bad = pool.quarantined
     ids = [name for name in pool.ids if name not in bad]
     keys: dict[str, str] = {}
@@ -74,6 +77,7 @@ def duplicates(pool: Pool) -> Duplicates:
     def seen(found: Iterator[tuple[str, Tensor]]) -> Iterator[tuple[str, Tensor]]:
         for name, picture in found:
             unread.pop(name)
+            looked(1)
             yield name, picture
 
     for source, mine in pool.parts(ids):

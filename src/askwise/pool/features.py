@@ -25,7 +25,7 @@ _BYTES = 32 * 2**20  # of items held at a time
 _CHUNK = 1024  # items computed between two appends: what a kill can cost
 
 
-def features(pool: Any, encoder: Any, *, cache: str | Path | None = None) -> Pool:
+def features(pool: Any, encoder: Any, *, cache: str | Path | None = None) -> "FeaturePool":
     """A pool with the same ids whose items are the encoder's outputs [D]; it grows with `pool`.
 
     They are computed when first read, and kept in the folder `cache`, or in a temporary one that goes
@@ -196,6 +196,10 @@ class FeaturePool(Pool):
         """Which of these items have features already; reading them computes nothing."""
         self._items.check(ids)
         return self._features.kept(ids)
+
+    def unreadable(self, ids: Sequence[str]) -> dict[str, str]:
+        """Which of these items cannot be read, and why; nothing is encoded."""
+        return self._items.read(ids).quarantined
 
     def read(self, ids: Collection[str]) -> Reading:
         """The features as one tensor; bad items are left out by name and reason."""

@@ -1,5 +1,6 @@
 """A project: one folder with plan, store, features and exports, all of them plain files."""
 
+import os
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,9 +39,30 @@ class Project:
         return place(noted) if noted else self.store
 
     @property
+    def encodes(self) -> bool:
+        """Whether its plan names an encoder; a plan that cannot be read names none."""
+        try:
+            noted = tomllib.loads(self.plan.read_text(encoding="utf-8")).get("encoder")
+        except (OSError, ValueError):
+            return False
+        return noted not in (None, "none")
+
+    @property
     def exports(self) -> Path:
         """Where predictions and labels are written unless a place is named."""
         return self.folder / EXPORTS
+
+    def called(self, data: str | Path) -> str:
+        """What data are called outside this machine: the way from the project, or their own name if far away.
+
+        A data set by its name stays as it is.
+        """
+        path, home = Path(data), self.folder.resolve()
+        if not path.is_absolute():
+            return str(data)
+        if not path.resolve().is_relative_to(home.parent):
+            return path.name
+        return Path(os.path.relpath(path.resolve(), home)).as_posix()
 
 
 def is_project(folder: Path) -> bool:

@@ -132,7 +132,7 @@ def _filled(
     progress: Follow,
 ) -> Made:
     """The store with all items, the refused ones and the copies set aside, and labels that are new."""
-    found = look_at(known.pool)
+    found = look_at(known.pool, progress=progress)
     tell([*found.lines(), *first_look(known.pool, found.refused, project.folder).lines()])
     before, answered = _before(project.store)
     with learner(plan, known, store=project.store, folder=project.folder, progress=progress) as ours:

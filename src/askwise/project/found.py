@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from askwise.pool import Duplicates, Pool, duplicates
+from askwise.train.progress import Follow, meter
 
 _MOST = 20_000
 """Items that are looked through for copies: every picture is decoded, and held against all others."""
@@ -47,12 +48,13 @@ class Found:
         return found
 
 
-def look_at(pool: Pool) -> Found:
+def look_at(pool: Pool, *, progress: Follow = False) -> Found:
     """What is in a pool; pictures and texts are read for it, features are not computed."""
     refused = pool.quarantined
     if len(pool) > _MOST:
         return Found(len(pool), refused)
-    copies = duplicates(pool)
+    with meter(len(pool), "looking for copies", unit="items", show=progress) as looked:
+        copies = duplicates(pool, looked=looked)
     if copies.unread:
         refused = refused | pool.read(copies.unread).quarantined
     return Found(len(pool), refused, copies)

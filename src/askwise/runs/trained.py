@@ -7,7 +7,7 @@ import torch
 
 from askwise import encoders
 from askwise.bayes.fitted import Fitted, load
-from askwise.bayes.saved import recorded_shape
+from askwise.bayes.saved import recorded_encoder, recorded_shape
 from askwise.errors import InputError
 from askwise.loop.opening import stored_classes
 from askwise.loop.plan import Plan
@@ -30,8 +30,11 @@ class Trained:
 
 
 def last_model(plan: Plan, store: Store, *, folder: Path | None = None) -> Trained:
-    """The model of the last round, with the names that its classes have by now."""
-    rounds = store.facts(Round)
+    """The last model on the disk, with the names that its classes have by now.
+
+    It comes with the encoder that it learned with, which may be another than the plan names by now.
+    """
+    rounds = [one for one in store.facts(Round) if one.checkpoint]
     if not rounds or store.folder is None:
         raise InputError(
             f"{store.name} has no model yet; answer its first questions: askwise run NAME --oracle labels.csv"
@@ -39,6 +42,8 @@ def last_model(plan: Plan, store: Store, *, folder: Path | None = None) -> Train
     last = rounds[-1]
     place = store.folder / last.checkpoint
     shape, classes = recorded_shape(place)
+    if plan.encoder is not None and (own := recorded_encoder(place)) is not None:
+        plan = plan.model_copy(update={"encoder": own})
     then = plan if plan.kind != "classification" else plan.model_copy(update={"classes": classes})
     fitted = load(place, network=None if _rebuilt(plan) else _network(then, shape, folder))
     if isinstance(fitted.network, Encoded) and not plan.thaw:  # an encoder that learned is this round's own

@@ -23,11 +23,12 @@ _GRACE = 10.0  # seconds to leave a last model on the disk
 class Beside:
     """One Python module that runs for as long as the server does, and what it tells."""
 
-    def __init__(self, module: str, folder: Path, *, told: Callable[[Message], None]) -> None:
+    def __init__(self, module: str, folder: Path) -> None:
         self.module = module
         self.deaths, self._code = 0, 0
         self._command = [sys.executable, "-m", module, str(folder)]
-        self._told = told
+        self._told: Callable[[Message], None] = lambda _: None
+        self._followed = Event()
         self._process: subprocess.Popen[bytes] | None = None
         self._over, self._again = Event(), False
         self._thread = Thread(target=self._watch, name=module, daemon=True)
@@ -43,8 +44,14 @@ class Beside:
         return None if self._process is None else self._process.pid
 
     def start(self) -> None:
-        """Begin, and begin again for as long as `stop` was not called."""
-        self._thread.start()
+        """Begin, and begin again for as long as `stop` was not called; once it has begun, nothing."""
+        if self._thread.ident is None:
+            self._thread.start()
+
+    def follow(self, told: Callable[[Message], None]) -> None:
+        """Hand all that it tells, from the beginning on, to somebody; until then it waits in the pipe."""
+        self._told = told
+        self._followed.set()
 
     def send(self, message: Message) -> None:
         """Tell the process something; where it is just not there, nothing is lost: it reads the store."""
@@ -65,6 +72,7 @@ class Beside:
     def stop(self) -> None:
         """End it: first by the end of its pipe, so that it can put its work away."""
         self._over.set()
+        self._followed.set()
         self._close_pipe()
         process = self._process
         if process is not None:
@@ -107,6 +115,7 @@ class Beside:
             self._close_pipe()
         assert process.stdout is not None  # noqa: S101 - it was asked for
         with process.stdout as lines:
+            self._followed.wait()
             for line in lines:
                 try:
                     self._told(json.loads(line))
@@ -114,3 +123,23 @@ class Beside:
                     continue  # killed within a line
         self._code = process.wait()
         self._close_pipe()
+
+
+class Pair:
+    """The trainer and the encoder of a project; to have them before the server has loaded saves seconds."""
+
+    def __init__(self, folder: Path, *, encodes: bool) -> None:
+        self.trainer = Beside("askwise.web.trainer", folder)
+        self.encoder = Beside("askwise.web.encoder", folder) if encodes else None
+
+    def start(self) -> None:
+        """Begin both."""
+        self.trainer.start()
+        if self.encoder is not None:
+            self.encoder.start()
+
+    def stop(self) -> None:
+        """End both."""
+        for process in (self.encoder, self.trainer):
+            if process is not None:
+                process.stop()

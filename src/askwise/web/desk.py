@@ -10,7 +10,8 @@ from time import monotonic
 from askwise.errors import InputError
 from askwise.loop.edits import refuse_gone
 from askwise.loop.plan import Plan
-from askwise.loop.quality import marks
+from askwise.loop.quality import marks, next_labels
+from askwise.loop.saying import forecast_sentence
 from askwise.loop.testing import Testing
 from askwise.oracle.labelling import labelling
 from askwise.project import Project
@@ -232,6 +233,11 @@ class Desk:
                 kept = self.testing.refresh(self.store.ids(), self.store.count())
                 self._band = at, self._measured(kept)
             return self._band[1]
+
+    def forecast(self) -> str | None:
+        """What the next labels should bring, in a sentence; none where nothing tests or with few models."""
+        found = next_labels(self.rounds()) if self.testing.on else None
+        return None if found is None else forecast_sentence(found)
 
     def _measured(self, kept: Testing) -> models.Accuracy | None:
         found = marks(kept, [one for one in self.rounds() if "testing" in one.metrics][-1:])

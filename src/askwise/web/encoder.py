@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from askwise.web.child import Line, main
 
 if TYPE_CHECKING:
+    from askwise.loop.plan import Plan
     from askwise.project import Project
 
 _LATER = 10  # what the kernel calls niceness: answers and the next questions come before encoding
@@ -15,34 +16,53 @@ _LOOK = 20.0  # seconds between two looks whether there are labels enough
 
 
 def encode(folder: Path, line: Line) -> None:
-    """Compute the features that are missing, and stay until the server ends; whoever asks comes first."""
+    """Compute the features that are missing, and stay until the server ends; whoever asks comes first.
+
+    Where there is a faster encoder to begin with, all items go through that one first, then through the
+    plan's own; the trainer is begun anew with those features when they are complete.
+    """
     if hasattr(os, "nice"):
         os.nice(_LATER)
     # not before: this takes seconds, in which the server may end
-    from askwise.loop.featured import feature_pool, head_of
-    from askwise.pool import encode_ahead
     from askwise.project import open_project
     from askwise.project.compare import last_verdict, rivals
-    from askwise.runs.build import whole_network
-    from askwise.runs.material import material, read_plan
-    from askwise.store import open_store
+    from askwise.project.working import passes
 
     project = open_project(folder)
-    plan = read_plan(project.plan)
-    known = material(plan, folder=project.folder)
-    network = whole_network(plan, known, folder=project.folder)
-    head = head_of(network, known.pool.like(), plan)
-    if head is not None:
-        store = open_store(project.place, access="read")
-        for step in encode_ahead(feature_pool(head, known.pool, store), seed=plan.seed):
-            line.tell("encoding", done=step.encoded, of=step.total, bad=step.quarantined)
-            if line.over.is_set():
-                return
-        store.close()
-    line.tell("encoded", of=len(known.pool))
-    if rivals(plan) and last_verdict(project.folder) is None:
+    plans = passes(project)
+    for number, plan in enumerate(plans, 1):
+        then = plans[number].encoder if number < len(plans) else None
+        if not _encode(project, plan, then, line):
+            return
+    line.tell("encoded", again=len(plans) > 1)
+    if rivals(plans[-1]) and last_verdict(project.folder) is None:
         _compare(project, line)
     line.over.wait()
+
+
+def _encode(project: "Project", plan: "Plan", then: str | None, line: Line) -> bool:
+    """One pass over all items, by the encoder of a plan; whether it came to its end before the server."""
+    from askwise.loop.featured import feature_pool, head_of
+    from askwise.pool import encode_ahead
+    from askwise.runs.build import whole_network
+    from askwise.runs.material import material
+    from askwise.store import open_store
+
+    known = material(plan, folder=project.folder)
+    head = head_of(whole_network(plan, known, folder=project.folder), known.pool.like(), plan)
+    if head is None:
+        return True
+    store = open_store(project.place, access="read")
+    try:
+        pool = feature_pool(head, known.pool, store)
+        for step in encode_ahead(pool, seed=plan.seed):
+            told = {"encoder": plan.encoder, "then": then, "bad": step.quarantined}
+            line.tell("encoding", done=step.encoded, of=step.total, **told)
+            if line.over.is_set():
+                return False
+    finally:
+        store.close()
+    return True
 
 
 def _compare(project: "Project", line: Line) -> None:

@@ -12,7 +12,7 @@ from askwise.errors import BusyError, InputError
 from askwise.loop.live import Guess
 from askwise.loop.sweeping import Sweepable
 from askwise.project.compare import last_verdict
-from askwise.web.beside import Beside, Message
+from askwise.web.beside import Message, Pair
 from askwise.web.models import Encoding
 
 _REMEMBERED = 2_000  # items whose guess is kept for a page that wants to know why
@@ -25,10 +25,9 @@ _KEPT = 16  # answers
 class Live:
     """A trainer and an encoder that live as long as the server, and what they have told; safe for threads."""
 
-    def __init__(self, folder: Path, *, encodes: bool, bar: Callable[[dict[str, str]], None]) -> None:
-        self.trainer = Beside("askwise.web.trainer", folder, told=self._trained)
-        self.encoder = Beside("askwise.web.encoder", folder, told=self._encoded) if encodes else None
-        self._bar = bar
+    def __init__(self, folder: Path, beside: Pair, *, bar: Callable[[dict[str, str]], None]) -> None:
+        self._beside, self._bar = beside, bar
+        self.trainer, self.encoder = beside.trainer, beside.encoder
         self._heard = Condition()
         self._guesses: OrderedDict[str, Guess] = OrderedDict()
         self._last: list[str] = []
@@ -37,8 +36,10 @@ class Live:
         self._requests = 0
         self._asked: dict[str, tuple[int, int]] = {}
         self._replies: OrderedDict[int, tuple[float, Message]] = OrderedDict()
-        self._encoding: tuple[int, int] | None = None
-        self._began: tuple[float, int] | None = None
+        self._encoding: Encoding | None = None
+        self._began: tuple[float, int, str | None] | None = None
+        self.encoder_now: str | None = None
+        """Whose features the trainer works with; none where it has no encoder."""
         self.seen = 0
         """The revision up to which the last model has seen the answers."""
         self.refused: str | None = None
@@ -50,18 +51,17 @@ class Live:
         """What a comparison of the installed encoders said."""
         self.turns = 0
         """Counts what has been heard, for whoever waits for news."""
+        self.trainer.follow(self._trained)
+        if self.encoder is not None:
+            self.encoder.follow(self._encoded)
 
     def start(self) -> None:
-        """Begin both."""
-        self.trainer.start()
-        if self.encoder is not None:
-            self.encoder.start()
+        """Begin both, unless they are at work."""
+        self._beside.start()
 
     def stop(self) -> None:
         """End both."""
-        for process in (self.encoder, self.trainer):
-            if process is not None:
-                process.stop()
+        self._beside.stop()
 
     def wake(self) -> None:
         """Something was answered."""
@@ -120,15 +120,15 @@ class Live:
     def encoding(self) -> Encoding | None:
         """How far the encoder is; none when it is done, or where there is none."""
         with self._heard:
-            if self.encoder is None or self._encoding is None:
+            if self.encoder is None or self._encoding is None or self._began is None:
                 return None
-            done, of = self._encoding
-            if done >= of:
+            now, (at, before, _) = self._encoding, self._began
+            if now.done >= now.of and now.then is None:
                 return None
             left = None
-            if self._began is not None and done > self._began[1]:
-                left = (of - done) * (monotonic() - self._began[0]) / (done - self._began[1])
-        return Encoding(done=done, of=of, seconds_left=None if left is None else round(left, 1))
+            if now.done > before:
+                left = round((now.of - now.done) * (monotonic() - at) / (now.done - before), 1)
+        return now.model_copy(update={"seconds_left": left})
 
     def _trained(self, message: Message) -> None:
         with self._heard:
@@ -136,6 +136,7 @@ class Live:
             match message:
                 case {"kind": "ready"}:
                     self._ready, self.refused = self.trainer.pid or 0, None
+                    self.encoder_now = message.get("encoder")
                 case {"kind": "round", "seen": int(seen)}:
                     self.seen = seen
                 case {"kind": "guesses", "guesses": list(found)}:
@@ -171,12 +172,16 @@ class Live:
             self.turns += 1
             match message:
                 case {"kind": "encoding", "done": int(done), "of": int(of), "bad": dict(bad)}:
-                    self._encoding = (done, of)
-                    self._began = self._began or (monotonic(), done)
+                    by, then = message.get("encoder"), message.get("then")
+                    self._encoding = Encoding(done=done, of=of, seconds_left=None, encoder=by, then=then)
+                    if self._began is None or self._began[2] != by:
+                        self._began = monotonic(), done, by
                 case {"kind": "compared", "said": str(said)}:
                     self.compared = said
-                case {"kind": "encoded", "of": int(of)}:
-                    self._encoding = (of, of)
+                case {"kind": "encoded", "again": bool(again)}:
+                    self._encoding = None
+                    if again:
+                        self.trainer.restart()  # it takes the features that are complete by now
                 case {"kind": "refused", "error": str(why)}:
                     self.refused = why
             self._heard.notify_all()

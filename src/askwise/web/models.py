@@ -254,6 +254,9 @@ class Encoding(BaseModel):
     done: int
     of: int
     seconds_left: float | None
+    encoder: str | None = None
+    then: str | None = None
+    """The encoder that goes through the items after this one; the model moves to its features."""
 
 
 class Speed(BaseModel):
@@ -271,7 +274,11 @@ class Status(BaseModel):
     given: int
     curve: list[Point]
     accuracy: Accuracy | None
+    forecast: str | None = None
+    """What the next labels should bring, in a sentence."""
     encoding: Encoding | None
+    encoder: str | None = None
+    """Whose features the model works with now."""
     encoders: str | None = None
     """What a comparison of the installed encoders by the labels said."""
     speed: Speed | None

@@ -13,6 +13,7 @@ from askwise.errors import InputError
 from askwise.project import Project
 from askwise.web.app import make_app
 from askwise.web.backend import make_backend
+from askwise.web.beside import Pair
 from askwise.web.desk import Desk
 from askwise.web.guard import App
 from askwise.web.live import Live
@@ -26,6 +27,7 @@ _BACKEND = "label-studio"
 def serve(
     project: Project,
     *,
+    beside: Pair | None = None,
     host: str = "127.0.0.1",
     port: int | None = None,
     public: str | None = None,
@@ -35,7 +37,8 @@ def serve(
 ) -> None:
     """Serve the page until it is interrupted, with a link for its owner and for each of these people.
 
-    On another host than this machine they must be named. `public` is the name of a server with TLS in
+    `beside` are the processes that learn and encode; they may be at work already, and end with the page.
+    On another host than this machine people must be named. `public` is the name of a server with TLS in
     front, which hands requests on to this one.
     """
     if not (_is_here(host) and public is None) and not people:
@@ -49,7 +52,7 @@ def serve(
     number = listener.getsockname()[1]
     known = people_of(project, people)
     desk = Desk(project)
-    live = Live(project.folder, encodes=desk.encoder is not None, bar=desk.bar)
+    live = Live(project.folder, beside or Pair(project.folder, encodes=project.encodes), bar=desk.bar)
     here = f"http://[{host}]:{number}" if ":" in host else f"http://{host}:{number}"
     base = here if public is None else f"https://{public}"
     app = make_app(desk, live, people=known, hosts=hosts(host, number, public=public), base=base)
@@ -77,7 +80,7 @@ def serve_backend(
     number = listener.getsockname()[1]
     token = people_of(project, file=f"{_BACKEND}.json", owner=_BACKEND).give(_BACKEND)
     desk = Desk(project)
-    live = Live(project.folder, encodes=desk.encoder is not None, bar=desk.bar)
+    live = Live(project.folder, Pair(project.folder, encodes=project.encodes), bar=desk.bar)
     app = make_backend(desk, live, token=token, hosts=hosts(host, number))
     say(f"{project.name}: the Backend URL for Label Studio is http://{host}:{number}/{token}")
     say("Stop with Ctrl+C; every answer is on the disk.")

@@ -20,18 +20,19 @@ def train(folder: Path, line: Line) -> None:
     """Step after step, until the server ends."""
     # not before: this takes seconds, in which the server may end
     from askwise.project import open_project
+    from askwise.project.working import working_plan
     from askwise.runs.build import learner
-    from askwise.runs.material import material, read_plan
+    from askwise.runs.material import material
 
     project = open_project(folder)
-    plan = read_plan(project.plan)
+    plan = working_plan(project)
     known = material(plan, folder=project.folder)
     with learner(plan, known, store=project.place, folder=project.folder) as ours:
         live = ours.live()
         work = Work(ours, live, project, plan, known.pool)
         _tell_round(line, ours.rounds()[-1:])
         _tell_guesses(line, live.guesses(question.id for question in live.open()))
-        line.tell("ready")
+        line.tell("ready", encoder=plan.encoder)
         _tell_sweepable(line, live)
         line.grace = _GRACE
         while not line.over.is_set():

@@ -54,6 +54,7 @@ export class Panel {
       next,
       labels,
       accuracy,
+      forecast,
       speed,
       curve: points,
       model,
@@ -61,17 +62,18 @@ export class Panel {
       seen,
       given,
       encoding,
+      encoder,
       encoders,
       balance,
     } = status;
     this.#draw("next", [next], () => [
       make("p", { class: "next" }, next || "Answer what is asked; the model learns meanwhile."),
     ]);
-    this.#draw("numbers", [labels, accuracy, speed, points], () => [
+    this.#draw("numbers", [labels, accuracy, forecast, speed, points], () => [
       ...this.#numbers(status),
       curve(points ?? []),
     ]);
-    this.#draw("learning", [model, trainer, seen, given, encoding, encoders], () => this.#learning(status));
+    this.#draw("learning", [model, trainer, seen, given, encoding, encoder, encoders], () => this.#learning(status));
     if (this.#parts.balance) this.#draw("balance", [balance], () => [this.#balance(balance ?? [])]);
     this.#parts.unsure.parentElement.hidden = !["learning", "steady"].includes(status.model);
     if (!this.#parts.unsure.parentElement.hidden && status.seen !== this.#looked) this.#gallery(status.seen);
@@ -85,7 +87,7 @@ export class Panel {
     fill(this.#parts[name], ...parts());
   }
 
-  #numbers({ labels, accuracy, speed, curve: points }) {
+  #numbers({ labels, accuracy, forecast, speed, curve: points }) {
     const number = (value, words) =>
       make(
         "div",
@@ -113,10 +115,11 @@ export class Panel {
             ? "The accuracy is not known yet."
             : `The accuracy is that at ${last.labels} labels.`,
       ),
+      forecast ? make("p", { class: "quiet-words" }, `${forecast[0].toUpperCase()}${forecast.slice(1)}.`) : null,
     ];
   }
 
-  #learning({ model, trainer, seen, given, encoding, encoders }) {
+  #learning({ model, trainer, seen, given, encoding, encoder, encoders }) {
     const words =
       trainer === "restarting"
         ? "The trainer starts again; your answers are safe."
@@ -139,6 +142,7 @@ export class Panel {
       );
     }
     if (encoding) lines.push(...encodingLines(encoding));
+    if (encoder) lines.push(make("p", { class: "quiet-words" }, features(encoder, encoding)));
     if (encoders) lines.push(make("p", { class: "quiet-words" }, `Encoders: ${encoders}.`));
     return lines;
   }
@@ -226,8 +230,15 @@ export class Panel {
   }
 }
 
+/** Whose features the model works with, and what follows. */
+function features(encoder, encoding) {
+  const next = encoding?.then ?? (encoding && encoding.encoder !== encoder ? encoding.encoder : null);
+  const later = next && next !== encoder ? `; it moves to ${next} once that has seen all items` : "";
+  return `It works with the features of ${encoder}${later}.`;
+}
+
 /** How far the encoding is, as a bar and a sentence. */
-export function encodingLines({ done, of, seconds_left: left }) {
+export function encodingLines({ done, of, seconds_left: left, encoder }) {
   const time =
     typeof left !== "number"
       ? ""
@@ -249,7 +260,7 @@ export function encodingLines({ done, of, seconds_left: left }) {
     make(
       "p",
       { class: "quiet-words" },
-      `${done.toLocaleString("en")} of ${of.toLocaleString("en")} items encoded${time}.`,
+      `${done.toLocaleString("en")} of ${of.toLocaleString("en")} items encoded${encoder ? ` by ${encoder}` : ""}${time}.`,
     ),
   ];
 }
