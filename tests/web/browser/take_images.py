@@ -80,8 +80,8 @@ def take(folder: Path) -> None:
 
 def take_people(folder: Path) -> None:
     """The owner's view, of an example in which two people have answered the same items."""
-    from small_page import truth, write_project
     from served_page import Served
+    from small_page import truth, write_project
 
     with tempfile.TemporaryDirectory() as place, sync_playwright() as driver:
         served = Served(write_project(Path(place)))

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from served_page import Served
 from small_page import truth, write_project
 from test_first_classes import stepped
 from test_page_keys import settled
-from served_page import Served
 
 from askwise.store.facts import Answer
 
