@@ -83,8 +83,11 @@ def take_people(folder: Path) -> None:
     from served_page import Served
     from small_page import truth, write_project
 
-    with tempfile.TemporaryDirectory() as place, sync_playwright() as driver:
-        served = Served(write_project(Path(place)))
+    with (
+        tempfile.TemporaryDirectory() as place,
+        sync_playwright() as driver,
+        Served(write_project(Path(place))) as served,
+    ):
         for at, name in enumerate(served.pool_ids()[:30]):
             right = ["dark", "light"].index(truth(served.desk.name(name)))
             for who, label in (("ann", right), ("ben", right if at % 9 else 1 - right)):
@@ -104,7 +107,6 @@ def take_people(folder: Path) -> None:
         page.wait_for_timeout(300)
         page.screenshot(path=folder / "people-link.png")
         browser.close()
-        served.stop()
 
 
 if __name__ == "__main__":

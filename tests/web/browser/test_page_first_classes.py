@@ -15,9 +15,8 @@ from askwise.store.facts import Answer
 
 @pytest.fixture
 def served(tmp_path: Path) -> Any:
-    found = Served(write_project(tmp_path, classes=[]))
-    yield found
-    found.stop()
+    with Served(write_project(tmp_path, classes=[])) as found:
+        yield found
 
 
 def shown(page: Any) -> tuple[str, str]:
