@@ -25,7 +25,7 @@ def cases() -> Iterator[tuple[str, str]]:
     yield "a band of fewer than ten test answers", refused(lambda: band(wrong[:4]))
     yield "the recall of one class", refused(lambda: recalls(labels, labels, classes=1))
     yield "a region too small for a band", _run("testing = 0.2\nregion = 0.1")
-    yield "half of the pool or more to test on", _run("testing = 0.6")
+    yield "more than half of the questions to test with", _run("testing = 0.6")
     yield "until = 0.9 without test questions", _run("until = 0.9")
     yield "an accuracy after two test answers", _status("testing = 0.2\nregion = 0.3")
     yield "a certificate for an error of 0", command("certify", "plan.toml", "--error", "0")
