@@ -36,6 +36,8 @@ def crashes(server, folder, count: int) -> dict[str, int]:
     place = server.url(folder / "models")
     store = SqlStore(place)
     store.append([Question(id=f"item-{number}", round=0, rank=number) for number in range(count * 20)])
+    with store._reading() as connection:
+        connection.exec_driver_sql("CHECKPOINT")  # the questions stay, also in the control
     store.close()
     chance = random.Random(0)
     found = {"server killed": 0, "acknowledged": 0, "refused": 0, "lost": 0, "stored once by a replay": 0}
