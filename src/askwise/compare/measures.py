@@ -83,7 +83,7 @@ def far_behind(task: str) -> str:
     """What is said of posteriors more than 2 points behind the baseline, or with 2 % more of an error."""
     if lead(task).high:
         return f"more than two points of {_LEAD[task]} below"
-    return f"{_LEAD[task]} more than two percent above that of"
+    return f"more than two percent of {_LEAD[task]} above"
 
 
 def about(task: str) -> str:
