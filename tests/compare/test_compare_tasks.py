@@ -92,7 +92,7 @@ def test_who_falls_behind_in_an_error_is_named_in_percent():
     rows = [_row("point", 2.0), _row("bbb", 2.1), _row("laplace", 2.03)]
     told = outcome(protocol("uci/energy"), material_of(rows), command="")
     assert told["behind"] == {"bbb": pytest.approx(5.0)}
-    assert notes(told) == ["RMSE more than two percent above that of point: bbb (5.0)."]
+    assert notes(told) == ["More than two percent of RMSE above point: bbb (5.0)."]
 
 
 def material_of(rows):
