@@ -86,7 +86,7 @@ def take_people(folder: Path) -> None:
     with (
         tempfile.TemporaryDirectory() as place,
         sync_playwright() as driver,
-        Served(write_project(Path(place))) as served,
+        Served(write_project(Path(place)), people={"ann": "ann", "ben": "ben"}) as served,
     ):
         for at, name in enumerate(served.pool_ids()[:30]):
             right = ["dark", "light"].index(truth(served.desk.name(name)))
