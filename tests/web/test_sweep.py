@@ -230,6 +230,15 @@ def test_sweep_rests_and_its_last_two_grids_go_to_check(ready):
     assert again["misses"]["shown"] == 0, "a new run begins"
 
 
+def test_sweep_rests_at_once_when_the_first_grid_was_confirmed_blindly(ready):
+    one = grid(ready)["grid"]
+    assert len(sentinels(ready, one)) == 2
+    confirm(ready, one)
+    found = grid(ready)
+    assert (found["state"], found["grid"]) == ("resting", None)
+    assert found["to_check"] == len(one["tiles"]) - 2
+
+
 def test_what_is_settled_by_a_last_word_was_looked_at(ready):
     swept(ready, [False] * 6 + [True] * 4)
     first, second = to_check(ready.desk)

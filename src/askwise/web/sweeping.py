@@ -141,6 +141,7 @@ class Sweeps:
 def past(desk: Desk, annotator: str) -> Past:
     """What an annotator has swept, by the facts: a run of grids ends with a rest, once that is over."""
     run, used = list[Sweep](), Counter[str]()
+    desk.ledger.refresh()  # what the last grid has labelled counts, too
     for grid in _standing(one for one in desk.sweeps() if one.annotator == annotator):
         used.update(grid.sentinels)
         run.append(grid)
