@@ -23,8 +23,7 @@ def learns() -> None:
 
     x = torch.randn(60, 2, generator=torch.Generator().manual_seed(0))
     network = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2))
-    training = aw.Training(epochs=20)
-    model = aw.fit(network, (x, (x[:, 0] > 0).long()), posterior=aw.bbb(last=1), training=training)
+    model = aw.fit(network, (x, (x[:, 0] > 0).long()), posterior=aw.bbb(last=1), start="scratch", seed=0)
     right = (aw.predict(model, x).mean.argmax(1) == (x[:, 0] > 0)).float().mean()
     assert right > 0.9, right
     model.save("model")
