@@ -48,7 +48,9 @@ def test_runs_are_the_same_bits_whatever_the_number_of_processes(tmp_path):
 def test_demo_ends_with_one_json_object_and_a_page(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("askwise.demo.PROTOCOL", TINY)
     out = tmp_path / "out"
-    assert call(["demo", "--seeds", "0", "--processes", "1", "--out", str(out), "--json"]) == 0
+    assert (
+        call(["demo", "--seeds", "0", "--budget", "20", "--processes", "1", "--out", str(out), "--json"]) == 0
+    )
     captured = capsys.readouterr()
     found = json.loads(captured.out)
     assert captured.err == ""
@@ -65,7 +67,7 @@ def test_demo_ends_with_one_json_object_and_a_page(tmp_path, monkeypatch, capsys
     assert found["seconds"] > 0
     assert "against random" in (out / "report.html").read_text()
     stores = {path: bits(path) for path in out.glob("*.db")}
-    assert call(["demo", "--seeds", "0", "--out", str(out)]) == 0
+    assert call(["demo", "--seeds", "0", "--budget", "20", "--out", str(out)]) == 0
     shown = capsys.readouterr().out
     assert "> 20" in shown
     assert "one seed: no interval" in shown

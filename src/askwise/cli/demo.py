@@ -27,7 +27,7 @@ def demo(
     seeds_: Annotated[
         str, typer.Option("--seeds", metavar="SEEDS", help="One run for each seed, e.g. 0-4.")
     ] = "0-2",
-    budget: Annotated[int | None, typer.Option(help="Labels in all, the first ones included.")] = None,
+    budget: Annotated[int, typer.Option(help="Labels in all, the first ones included.")] = 140,
     out: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="Folder for the runs and the report.")
     ] = Path("askwise-demo"),
@@ -49,7 +49,7 @@ def demo(
     from askwise.runs.many import run_all
 
     started = perf_counter()
-    protocol = PROTOCOL if budget is None else replace(PROTOCOL, budget=budget)
+    protocol = replace(PROTOCOL, budget=budget)
     methods = list(dict.fromkeys([acquire or DEFAULT, "random"]))
     jobs = [
         Job(name, seed, out / f"{name}-{protocol.budget}-seed{seed}.db")
