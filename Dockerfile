@@ -12,7 +12,7 @@ WORKDIR /build
 COPY pyproject.toml constraints.txt README.md LICENSE CHANGELOG.md DESIGN.md ./
 COPY src ./src
 RUN pip install --no-cache-dir --extra-index-url https://download.pytorch.org/whl/cpu \
-    -c constraints.txt ".[web,vision,text]" && rm -rf /build
+    -c constraints.txt ".[vision,text]" && rm -rf /build
 
 USER askwise
 WORKDIR /data

@@ -19,7 +19,6 @@ SMOKE = Path(__file__).with_name("smoke.py")
 EXTRAS = {
     "vision": ["pillow_heif", "tifffile"],
     "text": [],
-    "web": ["fastapi", "uvicorn"],
     "transformers": ["transformers"],
     "onnx": ["onnx", "onnxscript", "onnxruntime"],
     "postgres": ["psycopg"],
@@ -82,7 +81,7 @@ def main() -> None:
         for python in given.python or [sys.executable]:
             for what in [wheel, *([sdist] if given.sdist else [])]:
                 fresh = environment(here / "fresh", python)
-                install(fresh, f"askwise[web] @ file://{what}")
+                install(fresh, f"askwise @ file://{what}")
                 run(fresh, SMOKE, cwd=here)
                 shutil.rmtree(here / "fresh")
         if given.extras is not None:

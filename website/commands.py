@@ -30,4 +30,4 @@ def _section(name: str, command: Any) -> list[str]:
     records = [one.get_help_record(context) for one in command.params if one.name != "help"]
     rows = [(code(spelled), said) for spelled, said in filter(None, records)]
     parts = [f"## {name}", command.help.strip(), f"```text\n{usage}\n```"]
-    return [*parts, table(["", "what it is"], rows)] if rows else parts
+    return [*parts, table(["given", "what it is"], rows)] if rows else parts

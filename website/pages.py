@@ -8,7 +8,16 @@ ROOT = Path(__file__).parent.parent
 DOCS = "docs"
 REPOSITORY = "repository"
 _LINK = re.compile(r'(\]\(|src=")(?!https?://|mailto:|#)([^)#"\s]+)')
-_BESIDE = ("README.md", "DESIGN.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "LICENSE")
+_BESIDE = (
+    "README.md",
+    "DESIGN.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "SECURITY.md",
+    "LICENSE",
+    "LICENSES.md",
+    "packaging/README.md",
+)
 _KINDS = {
     "results": (".md", ".png"),
     "examples": (".md", ".py", ".toml", ".ipynb"),

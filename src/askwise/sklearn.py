@@ -85,6 +85,11 @@ class BayesClassifier(ClassifierMixin, _Bayes):  # type: ignore[misc]
     `network` is a torch module, a function of the numbers of features and classes that makes one, or None
     for a dense layer of 64 units; its weights are drawn anew from `random_state`. `posterior` is a name or
     a record, `training` an `aw.Training` or a table of its fields.
+
+    >>> from askwise.sklearn import BayesClassifier
+    >>> ours = BayesClassifier(training=short).fit(x.numpy(), y.numpy())
+    >>> ours.predict_proba(x[:3].numpy()).shape, ours.uncertainty(x.numpy()).epistemic.shape
+    ((3, 2), torch.Size([60]))
     """
 
     def fit(self, X: Any, y: Any) -> "BayesClassifier":  # noqa: N803
@@ -121,6 +126,12 @@ class BayesRegressor(RegressorMixin, _Bayes):  # type: ignore[misc]
 
     `network` is a torch module, a function of the numbers of features and outputs that makes one, or None
     for a dense layer of 64 units. The noise is learned.
+
+    >>> from askwise.sklearn import BayesRegressor
+    >>> ours = BayesRegressor(training=short).fit(x.numpy(), x[:, 0].numpy())
+    >>> mean, std = ours.predict(x[:3].numpy(), return_std=True)
+    >>> mean.shape, bool((std > 0).all())
+    ((3,), True)
     """
 
     def fit(self, X: Any, y: Any) -> "BayesRegressor":  # noqa: N803

@@ -3,8 +3,6 @@
 import pytest
 from annotators import accounted, double_leases, sound, tried
 
-pytest.importorskip("fastapi")
-
 
 def test_four_annotators_over_http_and_kills_lose_and_double_nothing():
     found = tried("sqlite", people=4, items=40, kills=1, servers=1, lease=3.0, leaves=0.05, pause=0.2)

@@ -11,7 +11,11 @@ from askwise.errors import InputError
 
 
 def cohen(first: Int64[Tensor, " n"], second: Int64[Tensor, " n"], *, classes: int) -> float:
-    """Cohen's kappa of two annotators who labelled the same n items (1960)."""
+    """Cohen's kappa of two annotators who labelled the same n items (1960).
+
+    >>> round(aw.assess.cohen(torch.tensor([0, 0, 1, 1]), torch.tensor([0, 0, 1, 0]), classes=2), 3)
+    0.5
+    """
     same_length(first=len(first), second=len(second))
     _some(len(first))
     for name, labels in (("first", first), ("second", second)):
@@ -23,7 +27,11 @@ def cohen(first: Int64[Tensor, " n"], second: Int64[Tensor, " n"], *, classes: i
 
 
 def fleiss(counts: Int64[Tensor, "N C"]) -> float:
-    """Fleiss' kappa (1971), from how many annotators chose each class of items that had equally many."""
+    """Fleiss' kappa (1971), from how many annotators chose each class of items that had equally many.
+
+    >>> round(aw.assess.fleiss(torch.tensor([[3, 0], [0, 3], [2, 1]])), 3)
+    0.55
+    """
     _some(len(counts))
     several_classes(counts.shape[1])
     each = counts.sum(dim=1)
@@ -38,7 +46,11 @@ def fleiss(counts: Int64[Tensor, "N C"]) -> float:
 
 
 def krippendorff(items: Sequence[int], labels: Sequence[int], *, classes: int) -> float:
-    """Krippendorff's alpha of nominal labels; items may differ in their number of answers."""
+    """Krippendorff's alpha of nominal labels; items may differ in their number of answers.
+
+    >>> aw.assess.krippendorff([0, 0, 1, 1, 2], [0, 0, 1, 1, 1], classes=2)
+    1.0
+    """
     several_classes(classes)
     same_length(items=len(items), labels=len(labels))
     _some(len(items))

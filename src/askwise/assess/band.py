@@ -62,7 +62,12 @@ class Band:
 
 @dataclass(frozen=True, kw_only=True)
 class Spread:
-    """What a band needs to know of the uncertainty of the whole region: its mean, its ends, its size."""
+    """What a band needs to know of the uncertainty of the whole region: its mean, its ends, its size.
+
+    >>> region = aw.assess.Spread.of(torch.linspace(0, 0.5, 1000))
+    >>> region.count, float(region.mean)
+    (1000, 0.25)
+    """
 
     mean: Float[Tensor, "*runs"]
     low: Float[Tensor, "*runs"]
@@ -107,6 +112,11 @@ def band(
     groups (patients, slides) a draw is a group of the region, then an item in it: the band speaks of the mean
     over groups, and counts groups; a `Spread` and the uncertainties are then those of the groups' means.
     `stopping` takes the stricter constant, for a band that a stop rule acts on.
+
+    >>> wrong = torch.arange(200) % 10 == 0  # every tenth test answer was wrong
+    >>> found = aw.assess.band(wrong)
+    >>> found.answers, round(found.low, 2), round(found.high, 2)
+    (200, 0.82, 0.95)
     """
     _check(wrong, skipped, alpha)
     if stopping:

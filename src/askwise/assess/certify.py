@@ -100,6 +100,14 @@ def certify(
     `reused` are positions of test answers, in the order in which they were drawn: they come first, cost no
     check, and the promise is then about the region they were drawn from, which must be the pool given here,
     and about new data.
+
+    >>> uncertainty, predicted = torch.linspace(0, 0.5, 900), torch.zeros(900, dtype=torch.long)
+    >>> answers, asked = {}, {"classes": 2, "error": 0.1, "checks": 200}
+    >>> certify, waits = aw.assess.certify, aw.assess.Open
+    >>> while isinstance(found := certify(uncertainty, predicted, answers, **asked), waits):
+    ...     answers |= {position: True for position in found.ask}  # a person looks, and finds it right
+    >>> found.checks, len(found.positions)  # at most a tenth of them is wrong
+    (119, 900)
     """
     between("error", error)
     risk = (1 - between("confidence", confidence)) / 2 ** positive("attempt", attempt)
@@ -143,7 +151,11 @@ def certify(
 
 
 def fewest_checks(error: int | float, *, confidence: int | float = 0.95, attempt: int = 1) -> int:
-    """The checks without a single error that a certificate takes at least, whatever the pool."""
+    """The checks without a single error that a certificate takes at least, whatever the pool.
+
+    >>> aw.assess.fewest_checks(0.05), aw.assess.fewest_checks(0.01)
+    (72, 368)
+    """
     between("error", error)
     risk = (1 - between("confidence", confidence)) / 2 ** positive("attempt", attempt)
     return math.ceil(math.log(1 / risk) / -math.log1p(-error))

@@ -39,7 +39,13 @@ def dawid_skene(
     steps: int = 200,
     within: float = 1e-6,
 ) -> Annotators:
-    """The beliefs at which EM ends, begun at each item's majority; position i of the three is one answer."""
+    """The beliefs at which EM ends, begun at each item's majority; position i of the three is one answer.
+
+    >>> items, annotators = [0, 0, 0, 1, 1, 1], [0, 1, 2, 0, 1, 2]
+    >>> found = aw.assess.dawid_skene(items, annotators, [0, 0, 1, 1, 1, 1], classes=2)
+    >>> found.truth.argmax(1).tolist(), int(found.accuracy.argmin())  # the last one errs most
+    ([0, 1], 2)
+    """
     several_classes(classes)
     positive("steps", steps)
     same_length(items=len(items), annotators=len(annotators), labels=len(labels))

@@ -59,6 +59,11 @@ def prevalence(
     that the answers before it deserve (prediction-powered inference, tuned: Angelopoulos, Duchi and Zrnic
     2023), so the tuning costs nothing of the promise. Useless predictions get the weight 0, and the interval
     is that of the answers alone.
+
+    >>> pool = torch.rand(2000, generator=torch.Generator().manual_seed(0))  # the chances that a model gives
+    >>> found = aw.assess.prevalence(pool[:100] > 0.5, pool[:100], pool)
+    >>> found.low < 0.5 < found.high, found.answers
+    (True, 100)
     """
     between("alpha", alpha)
     predicted, pool = probabilities("predicted", predicted), probabilities("pool", pool)

@@ -32,6 +32,11 @@ def forecast(answers: Sequence[int], confidence: Sequence[int | float], *, ahead
 
     A power law a - b n^-g is fitted to the last 120 answers: the model's confidence on the pool moves
     smoothly, while the accuracy on a few test answers is too noisy to be continued.
+
+    >>> answers = [20, 40, 60, 80, 100]
+    >>> found = aw.assess.forecast(answers, [0.9 - n**-0.5 for n in answers], ahead=50)
+    >>> found.low < found.gain < found.high
+    True
     """
     positive("ahead", ahead)
     same_length(answers=len(answers), confidence=len(confidence))

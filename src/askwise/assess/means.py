@@ -25,6 +25,11 @@ def mean(
 
     With groups (patients, outlets) a draw is a group, then an item in it: the mean is over groups, and n
     counts them.
+
+    >>> pool = torch.arange(1000) / 1000  # a model's numbers for all items
+    >>> found = aw.assess.mean(pool[::10] + 0.1, pool[::10], pool)  # every answer is .1 above them
+    >>> round(found.value, 3), round(found.low, 3), round(found.high, 3)
+    (0.6, 0.6, 0.6)
     """
     between("alpha", alpha)
     answers, predicted = finite("answers", answers), finite("predicted", predicted)
@@ -51,6 +56,11 @@ def stratified(
 
     The shares of answers may differ between strata. The intervals are t intervals, each at its own alpha; for
     the share of one class in one stratum, `prevalence` of that stratum is valid for any number of answers.
+
+    >>> pool, strata = torch.arange(400) / 400, ["day", "night"] * 200
+    >>> whole, parts = aw.assess.stratified(pool[:80], pool[:80], strata[:80], pool, strata)
+    >>> round(whole.value, 2), sorted(parts)
+    (0.5, ['day', 'night'])
     """
     between("alpha", alpha)
     same_length(answers=len(answers), predicted=len(predicted), strata=len(strata))

@@ -30,6 +30,10 @@ def misses(missed: int, shown: int, *, confidence: float = 0.95) -> Misses:
 
     Whatever the true rate, an interval of a number of items fixed beforehand covers it with at least this
     probability.
+
+    >>> found = aw.assess.misses(1, 20)
+    >>> found.rate, round(found.low, 3), round(found.high, 3)
+    (0.05, 0.001, 0.249)
     """
     between("confidence", confidence)
     for name, value in (("missed", missed), ("shown", shown)):

@@ -36,6 +36,11 @@ def recalls(
 
     `labels` and `predicted` are those of the answered test items. A skipped test item may be of any class: in
     the lower limits it counts as a wrong item of each.
+
+    >>> labels = torch.arange(60) % 2
+    >>> found = aw.assess.recalls(labels, torch.zeros(60, dtype=torch.long), classes=2)  # never class 1
+    >>> [round(one.low, 2) for one in found.classes], [round(one.high, 2) for one in found.classes]
+    ([0.83, 0.0], [1.0, 0.47])
     """
     several_classes(classes)
     between("alpha", alpha)
@@ -76,7 +81,12 @@ def tags(
     skipped: Bool[Tensor, "n L"] | None = None,
     stopping: bool = False,
 ) -> tuple[Band, ...]:
-    """The band of every tag's accuracy; all of them hold together. `skipped` are tags that nobody knows."""
+    """The band of every tag's accuracy; all of them hold together. `skipped` are tags that nobody knows.
+
+    >>> wrong, sure = torch.zeros(50, 2, dtype=torch.bool), torch.full((50, 2), 0.1)
+    >>> [round(one.low, 2) for one in aw.assess.tags(wrong, sure, sure)]
+    [0.89, 0.89]
+    """
     between("alpha", alpha)
     count = wrong.shape[1]
     regions = region_uncertainty.T if isinstance(region_uncertainty, Tensor) else region_uncertainty

@@ -36,6 +36,11 @@ def suspects(
 
     `log_probs` of an item come from a model that has not seen its label (`folds`): a model that has would
     find it likely.
+
+    >>> log_probs = torch.tensor([[0.9, 0.1], [0.2, 0.8], [0.4, 0.6]]).log()
+    >>> found = aw.assess.suspects(log_probs, torch.tensor([0, 0, 0]))
+    >>> found.positions.tolist(), found.likelier.tolist()
+    ([1, 2], [1, 1])
     """
     check_log_probs(log_probs.unsqueeze(1))
     several_classes(log_probs.shape[1])
@@ -55,7 +60,11 @@ def suspects(
 
 
 def folds(ids: Sequence[str] | Sequence[int], *, count: int = 5, seed: int = 0) -> Int64[Tensor, " N"]:
-    """The fold of every item, of equal sizes: each fold is scored by a model trained on the others."""
+    """The fold of every item, of equal sizes: each fold is scored by a model trained on the others.
+
+    >>> aw.assess.folds(["a", "b", "c", "d"], count=2).bincount().tolist()
+    [2, 2]
+    """
     if positive("count", count) < 2 or count > len(ids):
         raise InputError(f"count must be between 2 and the number of labels, {len(ids)}, not {count}")
     fold = torch.empty(len(ids), dtype=torch.int64)

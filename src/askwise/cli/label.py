@@ -32,12 +32,8 @@ def label(
 
     It runs on this machine alone and needs no network. Stop it with Ctrl+C.
     """
-    from importlib.util import find_spec
-
     from askwise.project import open_project
 
-    if not (find_spec("fastapi") and find_spec("uvicorn")):
-        raise InputError("the page needs fastapi and uvicorn: pip install 'askwise[web]'")
     if name is None and not demo:
         raise InputError("name a project: askwise label pets; or try: askwise label --demo")
     from askwise.web.beside import Pair

@@ -116,12 +116,7 @@ def backend(
     port: Annotated[int | None, typer.Option(min=0, max=65535, help="By default the first free one.")] = None,
 ) -> None:
     """Serve an ML backend: it guesses what Label Studio shows, and learns from every annotation there."""
-    from importlib.util import find_spec
-
     from askwise.project import open_project
-
-    if not (find_spec("fastapi") and find_spec("uvicorn")):
-        raise InputError("the backend needs fastapi and uvicorn: pip install 'askwise[web]'")
     from askwise.web.serve import serve_backend
 
     serve_backend(open_project(name), host=host, port=port, say=typer.echo)

@@ -70,6 +70,10 @@ def load(name: str, *, data_dir: str | Path | None = None, **options: Any) -> Da
 
     Options are those of the set: `shrink` for camvid and isic2016, `split` for uci/..., `language`
     for xed, `fine` for trec.
+
+    >>> digits = aw.data.load("digits")
+    >>> digits.train_x.shape, digits.classes[:3]
+    (torch.Size([1201, 1, 8, 8]), ('0', '1', '2'))
     """
     chosen = choose("data set", name, NAMES)
     make: Callable[..., Dataset] = digits if chosen == "digits" else STORED[name].dataset
@@ -81,7 +85,11 @@ def load(name: str, *, data_dir: str | Path | None = None, **options: Any) -> Da
 
 
 def uci(name: str, *, data_dir: str | Path | None = None) -> Table:
-    """One of the UCI tables, such as `yacht`, with all its splits."""
+    """One of the UCI tables, such as `yacht`, with all its splits.
+
+    >>> aw.data.uci("yacht", data_dir="data").split(0)[0].shape  # doctest: +SKIP
+    torch.Size([277, 6])
+    """
     full = name if name.startswith("uci/") else f"uci/{name}"
     kind = UCI[choose("UCI table", full, UCI)]
     with _good_copy(full):

@@ -39,7 +39,11 @@ FETCHED: Mapping[str, Fetched] = {kind.name: kind for kind in _ALL}
 
 
 def fetch(name: str, *, data_dir: str | Path | None = None) -> Path:
-    """The folder that now holds the data set: in `data_dir` or the cache; what is whole stays."""
+    """The folder that now holds the data set: in `data_dir` or the cache; what is whole stays.
+
+    >>> aw.data.fetch("mnist")  # doctest: +SKIP
+    PosixPath('/home/you/.cache/askwise/mnist')
+    """
     if name == "digits":
         raise InputError("digits comes with scikit-learn: there is nothing to fetch")
     if name in STORED and name not in FETCHED:

@@ -43,6 +43,10 @@ def street_scenes(
 
     Houses and cars have many colours, light changes from scene to scene, and there is noise: a
     network has to look at shapes and places.
+
+    >>> scenes, masks = aw.data.street_scenes(2, rng=torch.Generator().manual_seed(0))
+    >>> scenes.shape, masks.shape
+    (torch.Size([2, 3, 60, 80]), torch.Size([2, 60, 80]))
     """
     height, width = size
     if min(height, width) < _SMALLEST:

@@ -27,7 +27,11 @@ NONE = "none"
 
 
 def known() -> list[Record]:
-    """Every encoder that a package brings, with its place where it is installed."""
+    """Every encoder that a package brings, with its place where it is installed.
+
+    >>> [record.name for record in aw.encoders.known()]
+    ['lite2', 'lite0', 'minilm']
+    """
     return [kind.found() for kind in PACKAGED.values()]
 
 
@@ -36,6 +40,10 @@ def load(name: str | Path, *, folder: Path | None = None) -> Encoder | None:
 
     With `none` there is no encoder, and a network learns from the items themselves. Modules of one's
     own are looked for in `folder` first.
+
+    >>> encoder = aw.encoders.load("lite2")
+    >>> encoder.reading, encoder.record.width
+    ({'size': 320, 'channels': 3}, 1280)
     """
     text = str(name)
     if text == NONE:
@@ -50,11 +58,19 @@ def load(name: str | Path, *, folder: Path | None = None) -> Encoder | None:
 
 
 def default(takes: str) -> str:
-    """The name of the best encoder that is installed for these items; `none` where there is none."""
+    """The name of the best encoder that is installed for these items; `none` where there is none.
+
+    >>> aw.encoders.default(aw.encoders.ROWS)
+    'none'
+    """
     return next((r.name for r in known() if r.takes == takes and r.place is not None), NONE)
 
 
 def first_pass(name: str) -> str | None:
-    """The name of a faster encoder of the same items to begin with, where one is installed."""
+    """The name of a faster encoder of the same items to begin with, where one is installed.
+
+    >>> aw.encoders.first_pass("minilm") is None  # there is one for photos only
+    True
+    """
     quick = PACKAGED["lite0"].found() if name == "lite2" else None
     return quick.name if quick is not None and quick.place is not None else None

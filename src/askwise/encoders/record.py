@@ -70,7 +70,11 @@ _ITEMS = 8
 
 
 def items_per_second(encoder: Encoder, *, seconds: float = 1.0) -> float:
-    """Items in a second with the threads torch has now."""
+    """Items in a second with the threads torch has now.
+
+    >>> aw.encoders.items_per_second(aw.encoders.load("lite0"), seconds=0.01) > 0
+    True
+    """
     items = _items(encoder)
     with torch.no_grad():
         encoder.module(items)  # the first pass also sets things up

@@ -33,6 +33,13 @@ def remembered(engine: Engine, folder: Path | None, key: str) -> Engine:
 
     A key stands for one job, that is one call of `map`: the same work with the same inputs.
     Without a folder, the engine as it is.
+
+    >>> from pathlib import Path
+    >>> from askwise.engine import Local, ShardResult, Work, remembered
+    >>> engine = remembered(Local(processes=1), Path("finished"), "squares")
+    >>> squares = Work(fetch=torch.tensor, compute=lambda shard: ShardResult((shard**2,)))
+    >>> [part.tensors[0].tolist() for part in engine.map(lambda: squares, [[1, 2], [3]])]
+    [[1, 4], [9]]
     """
     if folder is None:
         return engine

@@ -42,6 +42,10 @@ class Local:
 
     Where processes cannot be forked safely (other systems than Linux) it computes in the calling one;
     so it does with several threads, for OpenMP's hang in a process forked from one that has used them.
+
+    >>> from askwise.engine import Local
+    >>> aw.score_pool(fitted, x, "bald", draws=10, engine=Local(processes=1)).shape
+    torch.Size([60])
     """
 
     processes: int | None = None

@@ -22,7 +22,12 @@ ENGINES: Mapping[str, Callable[[], Callable[..., Engine]]] = {"local": lambda: L
 
 
 def open_engine(engine: str | Engine | None = None, **options: Any) -> Engine:
-    """The engine of that name with these options; an engine as it is; by default all cores here."""
+    """The engine of that name with these options; an engine as it is; by default all cores here.
+
+    >>> from askwise.engine import open_engine
+    >>> open_engine("local", processes=1).workers
+    1
+    """
     if engine is not None and not isinstance(engine, str):
         if not isinstance(engine, Engine):
             raise InputError(f"an engine is one of: {', '.join(ENGINES)}; not {type(engine).__name__}")
@@ -39,5 +44,11 @@ def open_engine(engine: str | Engine | None = None, **options: Any) -> Engine:
 
 
 def kept(engine: Engine) -> AbstractContextManager[Any]:
-    """A block in which what the engine starts is kept from call to call."""
+    """A block in which what the engine starts is kept from call to call.
+
+    >>> from askwise.engine import Local, kept
+    >>> with kept(Local(processes=1)) as engine:
+    ...     for part in (x[:30], x[30:]):
+    ...         scores = aw.score_pool(fitted, part, "bald", draws=10, engine=engine)
+    """
     return engine if isinstance(engine, AbstractContextManager) else nullcontext()

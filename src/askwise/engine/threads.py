@@ -21,7 +21,13 @@ def counted(name: str, value: int) -> int:
 
 @contextmanager
 def threads(count: int) -> Iterator[None]:
-    """Use `count` torch threads in this block, then restore the old number."""
+    """Use `count` torch threads in this block, then restore the old number.
+
+    >>> from askwise.engine import threads
+    >>> with threads(1):
+    ...     torch.get_num_threads()
+    1
+    """
     before = torch.get_num_threads()
     if before == count:
         yield

@@ -54,6 +54,9 @@ def build(name: str, **options: Any) -> nn.Module:
     """The network of that name with these options: `build(recipe["name"], **recipe["options"])`.
 
     An option that is itself a recipe is built first.
+
+    >>> aw.nets.build("mlp", features=4, classes=2)(x).shape
+    torch.Size([60, 2])
     """
     builder = NETWORKS[choose("network", name, NETWORKS)]
     known = inspect.signature(builder).parameters

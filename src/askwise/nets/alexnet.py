@@ -19,6 +19,9 @@ def alexnet(
 
     For images of 32 x 32, or of 28 x 28 padded to them. The paper trains with
     `activation="softplus"`.
+
+    >>> aw.nets.alexnet()(torch.rand(2, 3, 32, 32)).shape
+    torch.Size([2, 10])
     """
     return _network(_FILTERS, channels, size, classes, activation)
 
@@ -27,7 +30,11 @@ def alexnet(
 def alexnet_half(
     *, channels: int = 3, size: int = 32, classes: int = 10, activation: str = "relu"
 ) -> nn.Sequential:
-    """AlexNet with half the filters in every convolution: the paper's smaller network."""
+    """AlexNet with half the filters in every convolution: the paper's smaller network.
+
+    >>> aw.nets.alexnet_half()(torch.rand(2, 3, 32, 32)).shape
+    torch.Size([2, 10])
+    """
     return _network(tuple(count // 2 for count in _FILTERS), channels, size, classes, activation)
 
 

@@ -53,7 +53,11 @@ class Axes(nn.Module):
 
 @recorded
 def on_axes(features: int, classes: int, *, axes: int = 128) -> nn.Sequential:
-    """One dense layer on at most `axes` principal axes of inputs [N, ...] of `features` values."""
+    """One dense layer on at most `axes` principal axes of inputs [N, ...] of `features` values.
+
+    >>> aw.nets.on_axes(4, 2, axes=3).dense1.weight.shape
+    torch.Size([2, 3])
+    """
     count = min(positive("axes", axes), positive("features", features))
     stages: OrderedDict[str, nn.Module] = OrderedDict(flatten=nn.Flatten(), axes=Axes(features, count))
     stages["dense1"] = nn.Linear(count, positive("classes", classes))

@@ -13,6 +13,9 @@ def dcgan_generator(*, noise: int = 100, channels: int = 1, size: int = 28, widt
     """Noise [N, noise] to images [N, channels, size, size] with pixels from 0 to 1.
 
     The paper's last tanh is moved to the range of the pixels that data sets here have.
+
+    >>> aw.nets.dcgan_generator(noise=10, width=8)(torch.rand(2, 10)).shape
+    torch.Size([2, 1, 28, 28])
     """
     side, wide = _quarter(size), 2 * positive("width", width)
     return nn.Sequential(
@@ -32,7 +35,11 @@ def dcgan_generator(*, noise: int = 100, channels: int = 1, size: int = 28, widt
 
 @recorded
 def dcgan_discriminator(*, channels: int = 1, size: int = 28, width: int = 64) -> nn.Sequential:
-    """Images to one logit each [N, 1], above 0 for real: one tag, as task `multilabel` has it."""
+    """Images to one logit each [N, 1], above 0 for real: one tag, as task `multilabel` has it.
+
+    >>> aw.nets.dcgan_discriminator(width=8)(torch.rand(2, 1, 28, 28)).shape
+    torch.Size([2, 1])
+    """
     side, wide = _quarter(size), 2 * positive("width", width)
     return nn.Sequential(
         OrderedDict(

@@ -37,6 +37,9 @@ def embed(
 
     Short texts are read together and without most of their padding, which is several times faster
     than the encoder inside of the network.
+
+    >>> aw.nets.embed(aw.nets.tiny_encoder(width=16), ["a good film", "a bad one"]).shape
+    torch.Size([2, 16])
     """
     tokens = encoder.tokens(texts, length=length)
     lengths = (tokens != encoder.padding).sum(dim=1).clamp(min=1)

@@ -60,6 +60,10 @@ def encoded(
     With `frozen=False` both learn. With `thaw` the encoder learns for so many epochs at the beginning of
     every fit that does not go on from an earlier one, at the rate `thaw_lr`, and is then frozen; the
     posterior learns on its features, each computed once (Loustau 2023).
+
+    >>> whole = aw.nets.encoded(torch.nn.Linear(4, 8), torch.nn.Linear(8, 2))  # the head alone learns
+    >>> whole(x).shape
+    torch.Size([60, 2])
     """
     if isinstance(thaw, bool) or not isinstance(thaw, int) or thaw < 0:
         raise InputError(f"thaw is a number of epochs, at least 0, not {thaw!r}")
@@ -69,7 +73,12 @@ def encoded(
 
 
 def frozen(network: Encoded) -> Encoded:
-    """A copy whose encoder no longer learns; the network itself stays as it is."""
+    """A copy whose encoder no longer learns; the network itself stays as it is.
+
+    >>> whole = aw.nets.encoded(torch.nn.Linear(4, 8), torch.nn.Linear(8, 2), frozen=False)
+    >>> [p.requires_grad for p in aw.nets.frozen(whole).parameters()]
+    [False, False, True, True]
+    """
     own = copy.deepcopy(network)
     own.freeze()
     return own
@@ -87,7 +96,11 @@ def on_features(network: Encoded) -> Encoded:
 
 @recorded
 def unchanged() -> nn.Identity:
-    """The encoder of items that are features already."""
+    """The encoder of items that are features already.
+
+    >>> aw.nets.unchanged()(x).equal(x)
+    True
+    """
     return nn.Identity()
 
 

@@ -16,6 +16,9 @@ def espcn(*, channels: int = 1, factor: int = 3, dropout: float = 0.0) -> nn.Seq
     Four convolutions as Shridhar et al. 2019 name them (64@5, 64@3, 32@3, then `factor`^2 values
     for each pixel and channel), then a shuffle of those values. Dropout of whole maps follows each
     hidden convolution where its rate is above 0.
+
+    >>> aw.nets.espcn(factor=3)(torch.rand(1, 1, 10, 10)).shape
+    torch.Size([1, 1, 30, 30])
     """
     filters = [positive("channels", channels), 64, 64, 32]
     stages: OrderedDict[str, nn.Module] = OrderedDict()

@@ -18,6 +18,9 @@ def mlp(
     """`dense1`, `dense2`, ... with ReLU between them; inputs [N, ...] of `features` values to outputs.
 
     Dropout follows each hidden layer where its rate is above 0.
+
+    >>> aw.nets.mlp(4, 2, hidden=(16, 16), dropout=0.5)(x).shape
+    torch.Size([60, 2])
     """
     dropped = rate(dropout) > 0
     widths = [positive("features", features), *(positive("hidden width", width) for width in hidden)]
@@ -33,6 +36,10 @@ def mlp(
 
 @recorded
 def linear(features: int, classes: int) -> nn.Sequential:
-    """One dense layer: inputs [N, ...] of `features` values to outputs."""
+    """One dense layer: inputs [N, ...] of `features` values to outputs.
+
+    >>> aw.nets.linear(4, 2)(x).shape
+    torch.Size([60, 2])
+    """
     dense = nn.Linear(positive("features", features), positive("classes", classes))
     return nn.Sequential(OrderedDict(flatten=nn.Flatten(), dense1=dense))

@@ -14,7 +14,11 @@ _WIDTHS = {"out_features": 0, "in_features": 1, "out_channels": 0, "in_channels"
 
 @recorded
 def narrow(network: nn.Module, *, shapes: Mapping[str, Sequence[int]]) -> nn.Module:
-    """A copy whose named parameters and buffers have these shapes and are zero, to be filled."""
+    """A copy whose named parameters and buffers have these shapes and are zero, to be filled.
+
+    >>> aw.nets.narrow(aw.nets.linear(4, 2), shapes={"dense1.weight": (2, 3)}).dense1.weight.shape
+    torch.Size([2, 3])
+    """
     own = copy.deepcopy(network)
     known = own.state_dict()
     for name, shape in shapes.items():

@@ -16,6 +16,9 @@ def nin(*, channels: int = 3, size: int = 32, classes: int = 10) -> nn.Sequentia
 
     Dropout .5 follows the first two blocks. The authors also rectify the last maps; here a logit
     may be negative.
+
+    >>> aw.nets.nin()(torch.rand(2, 3, 32, 32)).shape
+    torch.Size([2, 10])
     """
     return nn.Sequential(stages(channels, size, classes, pool2=nn.AvgPool2d(3, stride=2, ceil_mode=True)))
 
@@ -99,5 +102,8 @@ def dsn(*, channels: int = 3, size: int = 32, classes: int = 10, companions: boo
     it fits where every network fits. Deep supervision needs more than one output: with
     `companions=True` a loop of your own adds the losses of `network.supervised(images)`, and
     whatever is learned so can be the start of `aw.fit(..., start="given")`.
+
+    >>> aw.nets.dsn()(torch.rand(2, 3, 32, 32)).shape
+    torch.Size([2, 10])
     """
     return Dsn(channels, size, classes, companions=companions)

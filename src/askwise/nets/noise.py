@@ -39,5 +39,8 @@ def homoscedastic(network: nn.Module, *, outputs: int = 1, log_variance: float =
 
     One log-variance for each of the `outputs` means; a single one serves however many there are.
     It begins at `log_variance`: 0 suits targets of unit variance.
+
+    >>> aw.nets.homoscedastic(aw.nets.mlp(4, 1))(x).shape  # a mean, and one log-variance for all
+    torch.Size([60, 2])
     """
     return Homoscedastic(network, positive("outputs", outputs), log_variance)

@@ -62,6 +62,9 @@ def segnet_basic(
 
     Dropout follows the third and fourth pooling and the fourth and third decoder. The authors
     also normalise the input locally, which on pixels from 0 to 1 does nothing.
+
+    >>> aw.nets.segnet_basic(width=4)(torch.rand(1, 3, 32, 48)).shape
+    torch.Size([1, 11, 32, 48])
     """
     positive("channels", channels)
     return SegNetBasic(channels, positive("classes", classes), positive("width", width), rate(dropout))

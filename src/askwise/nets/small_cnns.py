@@ -11,21 +11,33 @@ from askwise.nets.recipe import recorded
 
 @recorded
 def gal_cnn(*, channels: int = 1, size: int = 28, classes: int = 10) -> nn.Sequential:
-    """Two convolutions of 32 filters and two dense layers; images [N, channels, size, size] to logits."""
+    """Two convolutions of 32 filters and two dense layers; images [N, channels, size, size] to logits.
+
+    >>> aw.nets.gal_cnn()(torch.rand(2, 1, 28, 28)).shape
+    torch.Size([2, 10])
+    """
     side = after(size, ("conv", 4), ("conv", 4), ("pool", 2))
     return _two_convolutions(channels, classes, side=side, kernel_size=4)
 
 
 @recorded
 def gal_code_cnn(*, channels: int = 1, size: int = 28, classes: int = 10) -> nn.Sequential:
-    """Gal's network as the authors' code has it: 3 x 3 kernels and a pooling of 5; images to logits."""
+    """Gal's network as the authors' code has it: 3 x 3 kernels and a pooling of 5; images to logits.
+
+    >>> aw.nets.gal_code_cnn()(torch.rand(2, 1, 28, 28)).shape
+    torch.Size([2, 10])
+    """
     side = after(size, ("conv", 3), ("conv", 3), ("pool", 5))
     return _two_convolutions(channels, classes, side=side, kernel_size=3, pool=5)
 
 
 @recorded
 def batchbald_cnn(*, channels: int = 1, size: int = 28, classes: int = 10) -> nn.Sequential:
-    """Two 5 x 5 convolutions with dropout of whole maps, two dense layers; images to logits."""
+    """Two 5 x 5 convolutions with dropout of whole maps, two dense layers; images to logits.
+
+    >>> aw.nets.batchbald_cnn()(torch.rand(2, 1, 28, 28)).shape
+    torch.Size([2, 10])
+    """
     side = after(size, ("conv", 5), ("pool", 2), ("conv", 5), ("pool", 2))
     return nn.Sequential(
         OrderedDict(
@@ -51,6 +63,9 @@ def digits_cnn(*, channels: int = 1, size: int = 8, classes: int = 10) -> nn.Seq
     """Gal's stages with padded 3 x 3 kernels; images [N, channels, size, size] to logits.
 
     Unpadded 4 x 4 kernels shrink 8 x 8 to a single pixel before the dense layers; these leave 4 x 4.
+
+    >>> aw.nets.digits_cnn()(aw.data.load("digits").train_x[:2]).shape
+    torch.Size([2, 10])
     """
     return _two_convolutions(channels, classes, side=after(size, ("pool", 2)), kernel_size=3, padding=1)
 
@@ -68,6 +83,9 @@ def lenet5(
 
     The paper trains with `activation="softplus"`. Dropout follows each stage but the last where its
     rate is above 0, as in the LeNet of Gal and Ghahramani 2016 with dropout in every layer.
+
+    >>> aw.nets.lenet5(size=28, activation="softplus")(torch.rand(2, 1, 28, 28)).shape
+    torch.Size([2, 10])
     """
     dropped = rate(dropout) > 0
     padding, act = border("LeNet-5", size), activation_of(activation)

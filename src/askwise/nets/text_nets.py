@@ -17,7 +17,11 @@ from askwise.seeding import hashes
 def text_head(
     *, features: int = 384, classes: int = 2, hidden: int = 256, dropout: float = 0.5
 ) -> nn.Sequential:
-    """Two dense layers with dropout between them; features [N, features] to logits [N, classes]."""
+    """Two dense layers with dropout between them; features [N, features] to logits [N, classes].
+
+    >>> aw.nets.text_head(classes=6)(torch.rand(2, 384)).shape
+    torch.Size([2, 6])
+    """
     return nn.Sequential(
         OrderedDict(
             dense1=nn.Linear(positive("features", features), positive("hidden", hidden)),
@@ -54,7 +58,11 @@ class TinyEncoder(nn.Module):
 
 @recorded
 def tiny_encoder(*, vocabulary: int = 1000, width: int = 32) -> TinyEncoder:
-    """Token ids [N, length] to the mean of their vectors [N, width]; token 0 is padding."""
+    """Token ids [N, length] to the mean of their vectors [N, width]; token 0 is padding.
+
+    >>> aw.nets.tiny_encoder(width=16)(torch.randint(0, 1000, (2, 5))).shape
+    torch.Size([2, 16])
+    """
     if positive("vocabulary", vocabulary) < 2:
         raise InputError("vocabulary must be at least 2: one token is padding")
     return TinyEncoder(vocabulary, positive("width", width))

@@ -38,7 +38,15 @@ class AveragedAdam(torch.optim.Adam):
 
 
 class Beside:
-    """IVON for its own parameters and Adam for `rest`, as one optimizer."""
+    """IVON for its own parameters and Adam for `rest`, as one optimizer.
+
+    >>> first, *_, last = network.parameters()
+    >>> rng = torch.Generator().manual_seed(0)
+    >>> optimizer = aw.optim.Beside(aw.optim.IVON([last], lr=0.1, count=len(x), rng=rng), [first], lr=1e-3)
+    >>> with optimizer.sampling():
+    ...     torch.nn.functional.cross_entropy(network(x), y).backward()
+    >>> optimizer.step()
+    """
 
     def __init__(self, gaussian: IVON, rest: Sequence[Parameter], *, lr: float) -> None:
         self.gaussian = gaussian

@@ -31,6 +31,16 @@ class IVON(torch.optim.Optimizer):
     tenth of the steps so far.
 
     The defaults are the authors', for many thousands of steps: h moves 1 - betas[1] of the way a step.
+
+    >>> rng = torch.Generator().manual_seed(0)
+    >>> optimizer = aw.optim.IVON(network.parameters(), lr=0.1, count=len(x), rng=rng)
+    >>> for _ in range(5):
+    ...     with optimizer.sampling():  # the weights are a draw in here
+    ...         loss = torch.nn.functional.cross_entropy(network(x), y)
+    ...         loss.backward()
+    ...     optimizer.step()
+    >>> bool(loss.isfinite())
+    True
     """
 
     def __init__(

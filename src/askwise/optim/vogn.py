@@ -50,6 +50,15 @@ class VOGN(torch.optim.Optimizer):
     or modules). All other parameters (BatchNorm, embeddings, ...) stay deterministic and learn by
     Adam at `rest_lr`. Under BatchNorm in training mode an item's gradient is its share of the batch's,
     the statistics' dependence on it included; with statistics held constant the squares are exact.
+
+    >>> rng = torch.Generator().manual_seed(0)
+    >>> optimizer = aw.optim.VOGN(network, lr=0.05, count=len(x), prior_precision=1.0, rng=rng)
+    >>> for _ in range(5):
+    ...     with optimizer.sampling():  # the weights are a draw in here
+    ...         torch.nn.functional.cross_entropy(network(x), y).backward()
+    ...     optimizer.step()
+    >>> aw.predict(aw.Fitted.of(network, optimizer), x[:2], draws=10).mean.shape
+    torch.Size([2, 2])
     """
 
     def __init__(

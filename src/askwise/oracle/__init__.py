@@ -21,6 +21,10 @@ def open_oracle(source: Any, *, classes: Sequence[str] | Labelling, find: Find |
     """The oracle that a path, a mapping of labels or a function stands for; an oracle as it is.
 
     `find` turns what a file calls an item (its row, its file name) into its id.
+
+    >>> oracle = aw.oracle.open_oracle(lambda question: "cat", classes=["cat", "dog"])
+    >>> type(oracle).__name__
+    'Function'
     """
     if isinstance(source, Oracle):
         return source
@@ -34,5 +38,9 @@ def open_oracle(source: Any, *, classes: Sequence[str] | Labelling, find: Find |
 
 
 def known_labels(oracle: Oracle) -> Mapping[str, Any] | None:
-    """The labels that an oracle has before it is asked, by item; None if it has none in advance."""
+    """The labels that an oracle has before it is asked, by item; None if it has none in advance.
+
+    >>> aw.oracle.known_labels(aw.oracle.Simulated({"a": "cat"}, classes=["cat", "dog"]))
+    {'a': 'cat'}
+    """
     return oracle.labels if isinstance(oracle, File | Simulated) else None

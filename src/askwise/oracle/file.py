@@ -24,13 +24,20 @@ Find = Callable[[str | int], str]
 
 
 class File:
-    """Answers what the file answers; other questions stay open.
+    r"""Answers what the file answers; other questions stay open.
 
     Its columns may be called as people call them (`file;class`, `image,label`, ...). With `find` items are
     matched by id, row or file name, and `unmatched` says which lines match nothing. An empty label or
     `skip` skips the item, `cannot_tell` says so, unless a class has that name. `classes` are names, or
     what a label is under another task: tags `joy|love|?anger` (the last unknown), numbers, paths of masks.
     A `.json` file is an export of Label Studio; tasks whose annotators disagree are among the unmatched.
+
+    >>> from pathlib import Path
+    >>> _ = Path("labels.csv").write_text("file,class\na.jpg,cat\nb.jpg,dog\n")
+    >>> oracle = aw.oracle.File("labels.csv", classes=["cat", "dog"])
+    >>> question = aw.oracle.Question(id="b.jpg", row=1, name="b.jpg", round=0, rank=0)
+    >>> oracle.answer([question])
+    {'b.jpg': 'dog'}
     """
 
     def __init__(

@@ -16,6 +16,10 @@ class Function:
 
     It answers one question at a time, so that each answer is stored before the next is sought: a
     person, or a paid service, is never asked twice because the process died.
+
+    >>> oracle = aw.oracle.Function(lambda question: "cat" if question.row % 2 else "dog")
+    >>> oracle.answer([aw.oracle.Question(id="a", row=0, name="a", round=0, rank=0)])
+    {'a': 'dog'}
     """
 
     def __init__(self, function: Callable[[Question], Told | None]) -> None:

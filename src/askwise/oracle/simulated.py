@@ -18,6 +18,10 @@ class Simulated:
 
     `classes` are names, or what a label is under another task. `noise`, `skip` and `cannot_tell` are
     fractions of the items; an answer comes after up to `delay` further calls in which its item is asked.
+
+    >>> oracle = aw.oracle.Simulated({"a": "cat", "b": "dog"}, classes=["cat", "dog"])
+    >>> oracle.answer([aw.oracle.Question(id="a", row=0, name="a", round=0, rank=0)])
+    {'a': 'cat'}
     """
 
     def __init__(

@@ -53,7 +53,11 @@ __all__ = [
 
 
 def as_pool(items: Any) -> Pool:
-    """A pool of whatever holds items: a tensor, an array, a Dataset, a DataLoader, a table of numbers."""
+    """A pool of whatever holds items: a tensor, an array, a Dataset, a DataLoader, a table of numbers.
+
+    >>> len(aw.pool.as_pool(torch.utils.data.TensorDataset(x, y)))
+    60
+    """
     if isinstance(items, Pool):
         return items
     if isinstance(items, DataLoader):

@@ -29,6 +29,9 @@ def encoding_order(ids: Sequence[str], *, seed: int = 0) -> list[str]:
     An item has its place in a pass by its position in the pool (`encode`), so items of a purely random
     order would often want the same place, and passes would run half empty. Here the first 32 are of
     each place the one with the least hash, and so on.
+
+    >>> sorted(aw.pool.encoding_order(["a", "b", "c"]))
+    ['a', 'b', 'c']
     """
     hashed = hashes(seed, ids)
     by_hash = hashed.argsort(stable=True)
@@ -46,6 +49,11 @@ def encode_ahead(pool: Pool, *, seed: int = 0) -> Iterator[Ahead]:
 
     What is kept is not computed again, so it may be stopped anywhere, and go on in another process.
     Items that are added meanwhile are left to the next call.
+
+    >>> encoder = torch.nn.Linear(4, 2).requires_grad_(False)
+    >>> pool = aw.pool.features(aw.pool.arrays(x), encoder, cache="features")
+    >>> [step.encoded for step in aw.pool.encode_ahead(pool)]
+    [32, 60]
     """
     if not isinstance(pool, FeaturePool):
         raise InputError(

@@ -81,6 +81,10 @@ def arrays(
 
     Ids are made from the contents, so they survive re-ordering; equal rows get `~2`, `~3`, ... .
     `scale` multiplies what is read: 1/255 for bytes that are pixels.
+
+    >>> pool = aw.pool.arrays(x, ids=range(60))
+    >>> len(pool), pool.item("7").inputs.shape
+    (60, torch.Size([4]))
     """
     path = Path(x) if isinstance(x, str | Path) else None
     rows = x if path is None else _load(path)

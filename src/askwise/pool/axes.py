@@ -37,7 +37,12 @@ class Axes:
 
 
 def fit_axes(features: Features, *, count: int = 128) -> Axes:
-    """The first `count` principal axes of these features; fewer where the items span fewer."""
+    """The first `count` principal axes of these features; fewer where the items span fewer.
+
+    >>> axes = aw.pool.fit_axes(x, count=2)
+    >>> axes(x).shape
+    torch.Size([60, 2])
+    """
     if len(features) < 2 or not bool(features.isfinite().all()):
         raise InputError(f"axes want at least two rows of finite features, not {list(features.shape)}")
     centre = features.double().mean(dim=0)

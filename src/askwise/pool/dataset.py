@@ -68,6 +68,10 @@ def dataset(entries: Any, *, ids: Iterable[object] | None = None) -> Pool:
     """A pool with one item for each entry of a torch Dataset: its tensor, or the first of its tuple.
 
     Ids are made from the contents, which reads every entry once; pass `ids` to spare that.
+
+    >>> pool = aw.pool.dataset(torch.utils.data.TensorDataset(x, y))
+    >>> pool.item(3).inputs.equal(x[3])
+    True
     """
     if not hasattr(entries, "__getitem__") or not hasattr(entries, "__len__"):
         raise InputError("a pool wants a dataset with a length and entries by number, not an iterable one")

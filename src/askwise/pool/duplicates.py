@@ -66,6 +66,10 @@ def duplicates(pool: Pool, *, looked: Callable[[int], None] = lambda _: None) ->
     """The copies in a pool: equal ones, and near ones where items are pictures or texts.
 
     `looked` hears how many more pictures were read.
+
+    >>> pool = aw.pool.arrays(torch.tensor([[1.0], [2.0], [1.0]]), ids=["a", "b", "c"])
+    >>> aw.pool.duplicates(pool).groups
+    [('a', 'c')]
     """
     bad = pool.quarantined
     ids = [name for name in pool.ids if name not in bad]
@@ -196,6 +200,9 @@ def once(ids: Sequence[str], groups: Iterable[Group], *, told: Collection[str] =
     """The ids that may be asked, so that no two copies are: of each group the first, or none if one is told.
 
     Chosen from these, no batch can hold two of a group, whatever chooses.
+
+    >>> aw.pool.once(["a", "b", "c"], [("a", "c")])
+    ['a', 'b']
     """
     group_of = {name: number for number, group in enumerate(groups) for name in group}
     seen = {group_of[name] for name in told if name in group_of}

@@ -31,6 +31,11 @@ def features(pool: Any, encoder: Any, *, cache: str | Path | None = None) -> "Fe
     They are computed when first read, and kept in the folder `cache`, or in a temporary one that goes
     with the pool. They are found by the encoder's structure and weights, the item's id and its content:
     where any of it has changed they are computed anew, and so they are where the disk has damaged them.
+
+    >>> encoder = torch.nn.Linear(4, 2).requires_grad_(False)
+    >>> pool = aw.pool.features(aw.pool.arrays(x), encoder, cache="features")  # computed once, then read
+    >>> pool[:5].shape
+    torch.Size([5, 2])
     """
     if not isinstance(pool, Pool):
         raise InputError(f"features are made of a pool, not of a {type(pool).__name__}; see aw.pool.arrays")

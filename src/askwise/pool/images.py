@@ -180,6 +180,12 @@ def images(
     several pages `stack` takes one (its number from 0), the greatest value, the mean, or each as a
     channel; `bands` says which channels to show. A JPEG or TIFF of more than `max_pixels` is read in
     part, others of that size are quarantined.
+
+    >>> from PIL import Image
+    >>> Image.new("RGB", (40, 30), "red").save("red.png")
+    >>> pool = aw.pool.images(".", size=32)
+    >>> list(pool.ids), pool.item("red.png").inputs.shape
+    (['red.png'], torch.Size([3, 32, 32]))
     """
     source = _source(folder, size, channels, stretch, stack, bands, max_pixels)
     return Pool(source)
@@ -195,6 +201,11 @@ def stretch_of(
     """The stretch for the pictures of a folder that have more than 8 bits, to be kept with a pool.
 
     For each channel between percentiles .5 and 99.5 of 64 of them; None where there are none.
+
+    >>> from PIL import Image
+    >>> Image.new("RGB", (40, 30), "red").save("red.png")
+    >>> aw.pool.stretch_of(".") is None  # there are 8 bits only
+    True
     """
     return _source(folder, 1, 3, None, stack, bands, max_pixels).stretch
 

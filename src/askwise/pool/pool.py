@@ -98,7 +98,12 @@ class Item:
 
 
 class Pool:
-    """Items from one or more sources under stable ids; it can grow, and never renumbers."""
+    """Items from one or more sources under stable ids; it can grow, and never renumbers.
+
+    >>> pool = aw.pool.arrays(x, ids=range(60))
+    >>> pool.find(7), pool.item("7").name, len(pool.read(["7", "8"]).inputs)
+    ('7', 'x[7]', 2)
+    """
 
     def __init__(self, source: Source) -> None:
         self._sources: list[Source] = []

@@ -16,9 +16,15 @@ from askwise.pool.text import Encode, text
 
 
 def prepared(path: str | Path, how: Mapping[str, Any], *, encode: Encode | None = None) -> Pool:
-    """The items of a folder or file, read by `how`, which is what `Pool.preparation` said.
+    r"""The items of a folder or file, read by `how`, which is what `Pool.preparation` said.
 
     Texts want `encode`, as their pool had it. Ids are read from the same column, where there is one.
+
+    >>> from pathlib import Path
+    >>> _ = Path("old.csv").write_text("weight\n1\n3\n"), Path("new.csv").write_text("weight\n2\n")
+    >>> pool = aw.pool.table("old.csv")
+    >>> aw.pool.prepared("new.csv", pool.preparation())[:].tolist()  # standardised as the old ones are
+    [[0.0]]
     """
     if not Path(path).exists():
         raise InputError(f"there is no file or folder {str(path)!r}")

@@ -53,11 +53,16 @@ def table(
     id_column: str | None = None,
     coding: Coding | None = None,
 ) -> Pool:
-    """A pool of the rows of a CSV, TSV, JSONL or Parquet file: numbers standardised, categories one-hot.
+    r"""A pool of the rows of a CSV, TSV, JSONL or Parquet file: numbers standardised, categories one-hot.
 
     All columns count but those to `ignore`, unless `columns` are named. What becomes of them is
     `coding`, or fitted by `coding_of(path, ...)`; a pool that grows wants the first one again. Ids are
     those of `id_column`, or made from the cells. Broken rows are quarantined with their line.
+
+    >>> from pathlib import Path
+    >>> _ = Path("cars.csv").write_text("id,colour,weight\na,red,1\nb,blue,3\n")
+    >>> aw.pool.table("cars.csv", id_column="id").item("a").inputs
+    tensor([ 0.,  1., -1.])
     """
     home = Path(path)
     wanted = _wanted(home, columns, ignore, id_column, coding)
@@ -85,16 +90,28 @@ def coding_of(
     ignore: Sequence[str] = (),
     categories: Sequence[str] = (),
 ) -> Coding:
-    """What the columns of a table become: to be shown, changed, and kept with a pool."""
+    r"""What the columns of a table become: to be shown, changed, and kept with a pool.
+
+    >>> from pathlib import Path
+    >>> _ = Path("cars.csv").write_text("colour,weight\nred,1\nblue,3\n")
+    >>> coding = aw.pool.coding_of("cars.csv")
+    >>> coding.width, [column.kind for column in coding.columns]
+    (3, ['category', 'number'])
+    """
     wanted = _wanted(Path(path), columns, ignore, None, None)
     return _fitted(list(rows(Path(path), wanted, numbers=True)), wanted, categories)
 
 
 def embeddings(path: str | Path, *, embedding: str = "embedding", id_column: str | None = None) -> Pool:
-    """A pool of features made elsewhere: the column `embedding` of a JSONL or Parquet file holds lists.
+    r"""A pool of features made elsewhere: the column `embedding` of a JSONL or Parquet file holds lists.
 
     Rows of another length than the first, or without finite numbers, are quarantined. An array of
     embeddings in a .npy file is a pool by `aw.pool.arrays`.
+
+    >>> from pathlib import Path
+    >>> _ = Path("vectors.jsonl").write_text('{"id": "a", "embedding": [1, 2]}\n')
+    >>> aw.pool.embeddings("vectors.jsonl", id_column="id").item("a").inputs
+    tensor([1., 2.])
     """
     found = list(_lists(Path(path), [embedding, *([id_column] if id_column else [])]))
     good = [_vector(cells[0]) if why is None else why for _, cells, why in found]

@@ -105,6 +105,11 @@ def text(
     A folder may also be a dataset that Hugging Face's library saved; there, too, `column` is read. Ids
     are those of `id_column`, the names of the files, or made from the text; equal texts get `~2`, `~3`,
     ... . Texts that are broken, empty or not UTF-8 are quarantined with their line or file.
+
+    >>> tokens = aw.nets.tiny_encoder().tokens
+    >>> pool = aw.pool.text(["a good film", "a bad one"], encode=lambda texts: tokens(texts, length=8))
+    >>> pool.item(1).name, pool[:].shape
+    ('a bad one', torch.Size([2, 8]))
     """
     if not isinstance(path, str | Path):
         table = [Row(line, (words,)) for line, words in enumerate(path, start=1)]

@@ -32,7 +32,11 @@ TASKS: dict[str, Callable[..., Task]] = {
 
 
 def named(task: str | Task | Mapping[str, Any]) -> Task:
-    """The task of that name, with default options or those beside it in a mapping; a task as it is."""
+    """The task of that name, with default options or those beside it in a mapping; a task as it is.
+
+    >>> aw.tasks.named({"name": "regression", "tau": 2.0}).name
+    'regression'
+    """
     if isinstance(task, Task):
         return task
     given = {"name": task} if isinstance(task, str) else dict(task)

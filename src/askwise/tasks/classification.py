@@ -19,6 +19,9 @@ def classification(*, link: str = "softmax", ignore: int | None = None) -> Task:
 
     `link="softplus"` normalises softplus outputs as Shridhar et al. 2019 do. Items with the label
     `ignore` are neither learned from nor measured.
+
+    >>> aw.fit(network, (x, y), task=aw.tasks.classification(), training=short, seed=0).task.name
+    'classification'
     """
     to_log_probs = _LINKS[choose("link", link, _LINKS)]
 

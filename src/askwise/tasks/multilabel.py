@@ -24,6 +24,11 @@ def multilabel(*, reduce: str = "mean", threshold: float = 0.5) -> Task:
     its likelihood. Its score is the mean over the tags, so that it does not grow with their number;
     or their sum or max. Scores that rank (margin, top_u) look across the tags. A tag is predicted
     when it is likelier than `threshold`.
+
+    >>> tags = torch.stack([x[:, 0] > 0, x[:, 1] > 0], 1).float()
+    >>> tagger = aw.fit(network, (x, tags), task=aw.tasks.multilabel(), training=short, seed=0)
+    >>> aw.predict(tagger, x[:3], draws=10).mean.shape
+    torch.Size([3, 2, 2])
     """
     if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 < threshold < 1:
         raise InputError(f"threshold must be between 0 and 1, not {threshold!r}")

@@ -40,6 +40,12 @@ def regression(
     Targets are standardised inside the fit: the network learns (y - centre) / scale, by default with
     mean and deviation of the labels, which are then part of the task and of the saved model.
     Predictions, metrics and tau are in the units of the targets.
+
+    >>> numbers = 100 + x[:, :1]  # learned at unit scale, told in their own
+    >>> means = aw.nets.mlp(4, 1, hidden=(16,))
+    >>> model = aw.fit(means, (x, numbers), task=aw.tasks.regression(tau=1.0), training=short, seed=0)
+    >>> aw.predict(model, x[:3], draws=10).mean.shape
+    torch.Size([3, 1])
     """
     options = {
         "tau": tau,

@@ -17,6 +17,12 @@ def segmentation(*, ignore: int | None = None, reduce: str = "mean", top: float 
     Pixels with the label `ignore` are neither learned from nor measured. An image counts as one
     label, the mean over its pixels: they are anything but independent. An item's score is the mean
     over its pixels, their max, or by `reduce="top"` the mean of the `top` fraction.
+
+    >>> scenes, masks = aw.data.street_scenes(4, rng=torch.Generator().manual_seed(0), size=(16, 16))
+    >>> pixels = torch.nn.Conv2d(3, len(aw.data.STREET_CLASSES), 1)
+    >>> model = aw.fit(pixels, (scenes, masks), task=aw.tasks.segmentation(), training=short, seed=0)
+    >>> aw.predict(model, scenes, draws=5).mean.shape
+    torch.Size([4, 16, 16, 6])
     """
 
     def nll(outputs: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:

@@ -107,7 +107,7 @@ def links(project: Project, people: People, base: str, *, codes: bool) -> list[s
     for token, name in people.items():
         if name != people.owner:
             found.append(f"{name}: {base}/#{token}")
-            found += [code] if codes and (code := printed(f"{base}/#{token}")) else []
+            found += [printed(f"{base}/#{token}")] if codes else []
     return found
 
 
