@@ -3,7 +3,7 @@
     ASKWISE_DATA=DIR python benchmarks/camvid.py            interrupted, it goes on
 
 Every training appends a line to results/camvid.jsonl; finished ones are skipped. Table and pictures:
-results/camvid.md, camvid.png (curves), camvid_doubt.png (maps).
+results/camvid.md, camvid.png (curves), camvid_uncertainty.png (maps).
 """
 
 import argparse
@@ -120,7 +120,7 @@ def maps(fitted: aw.Fitted, data: aw.data.Dataset) -> None:
             axes[row, column].imshow(picture, **options)
             axes[row, column].set_axis_off()
             axes[row, column].set_title(columns[column] if row == 0 else "", fontsize=10)
-    figure.savefig(RESULTS / "camvid_doubt.png", dpi=110)
+    figure.savefig(RESULTS / "camvid_uncertainty.png", dpi=110)
 
 
 def write() -> None:
@@ -161,7 +161,7 @@ def write() -> None:
     figure.savefig(RESULTS / "camvid.png", dpi=110)
     commits = ", ".join(sorted({row["commit"] for row in done.values()}))
     lines += ["", f"Command: `python benchmarks/camvid.py`. Commits: {commits}.", ""]
-    lines += ["![Curves](camvid.png)", "", "![Maps of uncertainty](camvid_doubt.png)", ""]
+    lines += ["![Curves](camvid.png)", "", "![Maps of uncertainty](camvid_uncertainty.png)", ""]
     (RESULTS / "camvid.md").write_text("\n".join(lines))
     print("\n".join(lines))
 

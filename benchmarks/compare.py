@@ -16,7 +16,8 @@ from askwise.compare import Job, Protocol, columns, make
 from askwise.compare.material import Material, material
 from askwise.compare.outcome import BASELINE
 from askwise.compare.trial import trial
-from askwise.report.side_by_side import Panel, save_side_by_side
+from askwise.report.figure import save
+from askwise.report.side_by_side import Panel, side_by_side
 
 COLUMNS = columns("classification")
 SEEDS = {"digits": range(10), "mnist": range(5)}
@@ -127,7 +128,7 @@ def _picture(rows: Sequence[Row], path: Path, title: str) -> None:
         arrow = "↑" if measure.high else "↓"
         panels.append(Panel(f"{measure.title} {arrow}", scaled, write=measure.write, log=column.log))
     new = path.with_name(f"new-{path.name}")
-    save_side_by_side(panels, new, title=title, baseline=BASELINE)
+    save(side_by_side(panels, title=title, baseline=BASELINE), new)
     new.replace(path)
 
 

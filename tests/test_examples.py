@@ -109,7 +109,7 @@ def test_a_network_of_ones_own_learns_and_is_scored(small: Callable[[str], dict[
     assert numbers["ratio"] == pytest.approx(numbers["seconds, plain passes"] / numbers["seconds"])
 
 
-def test_vogn_in_ones_own_loop_uncertainties_what_is_far_away(
+def test_vogn_in_ones_own_loop_is_less_certain_far_from_the_data(
     small: Callable[[str], dict[str, float]],
 ) -> None:
     numbers = small("vogn_loop")

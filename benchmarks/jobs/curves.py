@@ -12,7 +12,7 @@ from askwise.demo import Protocol
 from askwise.loop.plan_fields import Part
 from askwise.report.content import Curve
 from askwise.report.curves import area, first_hit, labels_to
-from askwise.report.figure import save
+from askwise.report.figure import figure, save
 from askwise.runs.build import SIMULATED, learner, oracle
 from askwise.runs.material import material
 from askwise.train import as_training
@@ -105,7 +105,7 @@ def picture(rows: Mapping[str, Sequence[Row]], path: Path, *, title: str) -> Non
         accuracy = [row["accuracy"] for row in own]
         drawn.append(Curve(name=name, seeds=[row["seed"] for row in own], labels=labels, values=accuracy))
     new = path.with_name(f"new-{path.name}")
-    save(drawn, new, title=title)
+    save(figure(drawn, title=title), new)
     new.replace(path)
 
 

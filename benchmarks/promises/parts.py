@@ -61,8 +61,8 @@ def _parts(logits: Tensor, labels: Tensor, drawn: Tensor, classes: int) -> dict[
         found[NAIVE_RECALLS] |= outside(errors.sum(dim=1), tested.sum(dim=1), truth)
         on = probs[:, one] > 0.5
         tag_bad = (on != (labels == one)).double()
-        doubt = torch.minimum(probs[:, one], 1 - probs[:, one])
-        found[TAGS] |= _misses(tag_bad, doubt, drawn, ALPHA / classes)
+        uncertainty = torch.minimum(probs[:, one], 1 - probs[:, one])
+        found[TAGS] |= _misses(tag_bad, uncertainty, drawn, ALPHA / classes)
         found[NAIVE_TAGS] |= outside(tag_bad.gather(1, drawn).sum(dim=1), n, tag_bad.mean(dim=1))
     return found
 

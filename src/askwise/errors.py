@@ -35,7 +35,7 @@ class StaleError(StoreError):
 
 
 class BusyError(AskwiseError):
-    """Whoever could say it is at work, or not there just now; ask again in a moment."""
+    """The process that could answer is busy, or not there just now; ask again in a moment."""
 
 
 class EngineError(AskwiseError):
@@ -58,7 +58,7 @@ def choose(kind: str, name: str, choices: Iterable[str]) -> str:
 
 @runtime_checkable
 class Serving(Protocol):
-    """What knows the tasks that it serves."""
+    """A record that knows which tasks it serves."""
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -67,7 +67,7 @@ class Serving(Protocol):
 
 
 def serves(kind: str, name: str, task: str, record: Serving, table: Mapping[str, Serving]) -> None:
-    """Nothing, or an error that says which others of a table serve the task."""
+    """Refuse a record that does not serve the task; the error names those of the table that do."""
     if task not in record.tasks:
         fit = [other for other, known in table.items() if task in known.tasks]
         raise InputError(f"{kind} {name!r} does not serve {task}; choose one of: {', '.join(fit)}")
@@ -83,7 +83,7 @@ def positive(name: str, value: int) -> int:
 def check_options(
     owner: str, function: Callable[..., Any], options: Mapping[str, Any], given: Container[str]
 ) -> None:
-    """Nothing, or an error that names the option `function` does not take; it is `given` the rest."""
+    """Refuse an option that `function` does not take, by its name; `given` are passed to it anyway."""
     known = [p.name for p in signature(function).parameters.values() if p.kind is Parameter.KEYWORD_ONLY]
     known = [name for name in known if name not in given]
     for option in options:

@@ -69,7 +69,7 @@ def take_lock(file: int, *, wait: bool = True, shared: bool = False) -> bool:
 
 
 def leave_lock(file: int) -> None:
-    """Let others have the lock; to be called before the file is closed."""
+    """Release the lock; call it before the file is closed."""
     if fcntl is not None:
         fcntl.flock(file, fcntl.LOCK_UN)
         return

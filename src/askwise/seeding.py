@@ -47,7 +47,7 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def torch_alone() -> Iterator[None]:
-    """Inside it no other thread of askwise draws from torch's own stream, traces, or changes modules' modes.
+    """A block in which no other thread of askwise draws from torch's stream, traces, or changes modes.
 
     All three belong to the process: a prediction that puts the stream back would repeat the dropout of
     a training beside it, and tracing replaces methods of every module while it lasts.
@@ -58,7 +58,7 @@ def torch_alone() -> Iterator[None]:
 
 @contextmanager
 def torch_stream(seed: int) -> Iterator[None]:
-    """Inside it torch's own stream starts at `seed`; afterwards it is where it was.
+    """A block in which torch's own stream starts at `seed`; afterwards it is where it was.
 
     It is set and put back while no prediction of another thread has the stream, which would undo both.
     What draws from it inside does so under `torch_alone`.

@@ -36,7 +36,7 @@ def test_coverage_over_all_orders_of_a_pool_of_six_is_exact(pattern, monkeypatch
     assert missed / len(orders) <= 0.4
 
 
-def test_the_whole_pool_leaves_no_doubt():
+def test_the_whole_pool_leaves_nothing_uncertain():
     truth, probs, _, _ = invented(n=50, size=50)
     found = prevalence(truth, probs, probs)
     assert found.low == pytest.approx(found.high) == pytest.approx(float(truth.double().mean()))

@@ -64,7 +64,7 @@ def test_strata_are_weighted_by_their_size_in_the_pool_not_among_the_answers():
     assert stats.t.ppf(0.975, 30) < half / variance.sqrt().item() < stats.t.ppf(0.975, 8)
 
 
-def test_a_stratum_that_is_answered_whole_adds_no_doubt():
+def test_a_stratum_that_is_answered_whole_adds_no_uncertainty():
     answers = torch.tensor([5.0] * 3 + [1.0, 2.0] * 10, dtype=torch.float64)
     flat = torch.zeros(103, dtype=torch.float64)
     _, each = stratified(answers, flat[:23], ["few"] * 3 + ["many"] * 20, flat, ["few"] * 3 + ["many"] * 100)

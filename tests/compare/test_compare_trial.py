@@ -17,7 +17,7 @@ def items():
     return material(TINY)
 
 
-def test_odd_items_are_told_apart_as_often_as_they_are_uncertaintyed_more() -> None:
+def test_odd_items_are_told_apart_as_often_as_the_model_is_less_certain_of_them() -> None:
     usual, odd = torch.tensor([0.1, 0.2, 5.0]), torch.tensor([0.15, 7.0])
     assert told_apart(usual, odd) == pytest.approx(4 / 6)
     assert told_apart(usual, usual + 10) == 1.0

@@ -9,7 +9,7 @@ import pytest
 
 from askwise.errors import InputError, StaleError, StoreError
 from askwise.store import Store, open_store
-from askwise.store.contract import Places
+from askwise.store.contract import Places, Taker
 from askwise.store.facts import (
     FACTS,
     About,
@@ -268,13 +268,13 @@ def test_a_tie_of_the_majority_is_given_to_one_more_annotator(store):
     store.append([Policy(policy="majority"), *(Item(id=name) for name in "ab")])
     [asked] = ask(store, "a", needed=2)
     for number, name in enumerate(["ann", "ben"]):
-        assert store.lease(name, seconds=60).question == asked
+        assert store.lease(Taker(name, seconds=60)).question == asked
         store.answer([label("a", "1", number, question=asked.question, annotator=name)])
-    assert store.lease("ann", seconds=60) is None  # who has answered already is no third opinion
-    assert store.lease("eve", seconds=60).question == asked
+    assert store.lease(Taker("ann", seconds=60)) is None  # who has answered already is no third opinion
+    assert store.lease(Taker("eve", seconds=60)).question == asked
     store.answer([label("a", "1", 1, question=asked.question, annotator="eve")])
     assert (Ledger(store).labels, store.places()) == ({"a": 1}, Places(labelled=1))
-    assert store.lease("dan", seconds=60) is None
+    assert store.lease(Taker("dan", seconds=60)) is None
 
 
 def test_the_last_fact_of_a_kind_is_found_without_the_others(store):
@@ -297,46 +297,46 @@ def test_a_fact_on_condition_is_refused_when_anything_came_between(store):
 
 def test_a_question_is_leased_to_as_many_as_it_wants_answers_and_in_order(store):
     ask(store, "a", "b", needed=2)
-    first, second = store.lease("ann", seconds=60), store.lease("ann", seconds=60)
+    first, second = store.lease(Taker("ann", seconds=60)), store.lease(Taker("ann", seconds=60))
     assert (first.question.id, second.question.id) == ("a", "b")
-    assert store.lease("ann", seconds=60) is None
-    assert [store.lease("ben", seconds=60).question.id for _ in range(2)] == ["a", "b"]
-    assert store.lease("eve", seconds=60) is None
+    assert store.lease(Taker("ann", seconds=60)) is None
+    assert [store.lease(Taker("ben", seconds=60)).question.id for _ in range(2)] == ["a", "b"]
+    assert store.lease(Taker("eve", seconds=60)) is None
     assert len(store.leases()) == 4
     assert len({lease.token for lease in store.leases()}) == 4
 
 
 def test_an_answer_uses_up_its_place_and_a_correction_does_not_use_another(store):
     [question] = ask(store, "a", needed=2)
-    lease = store.lease("ann", seconds=60)
+    lease = store.lease(Taker("ann", seconds=60))
     for key in ("1", "2"):
         store.answer([label("a", key, annotator="ann", question=question.question)])
-    assert store.lease("ann", seconds=60) is None
+    assert store.lease(Taker("ann", seconds=60)) is None
     assert store.renew(lease, seconds=60) is None
-    assert store.lease("ben", seconds=60).question.question == question.question
-    assert store.lease("eve", seconds=60) is None
+    assert store.lease(Taker("ben", seconds=60)).question.question == question.question
+    assert store.lease(Taker("eve", seconds=60)) is None
 
 
 def test_a_lease_that_is_over_goes_to_another_and_the_late_answer_is_kept(store):
     [question] = ask(store, "a")
-    late = store.lease("ann", seconds=-1)
+    late = store.lease(Taker("ann", seconds=-1))
     assert store.leases() == []
     assert store.renew(late, seconds=60) is None
-    now = store.lease("ben", seconds=60)
+    now = store.lease(Taker("ben", seconds=60))
     assert store.renew(now, seconds=120).until > now.until
-    assert store.lease("ann", seconds=60) is None
+    assert store.lease(Taker("ann", seconds=60)) is None
     for who in ("ann", "ben"):
         store.answer([label("a", "1", annotator=who, question=question.question)])
     assert [answer.annotator for answer in store.facts(Answer)] == ["ann", "ben"]
-    assert store.lease("eve", seconds=60) is None
+    assert store.lease(Taker("eve", seconds=60)) is None
 
 
 def test_a_skip_and_a_release_give_the_question_back_behind_the_others_and_cannot_tell_is_final(store):
     questions = {question.id: question.question for question in ask(store, *"abc")}
-    first = store.lease("ann", seconds=60)
+    first = store.lease(Taker("ann", seconds=60))
     store.answer([Answer(id="a", key="1", verdict="skip", annotator="ann", question=questions["a"])])
-    store.release(store.lease("ann", seconds=60))
-    assert [store.lease("ann", seconds=60).question.id for _ in range(3)] == ["c", "a", "b"]
+    store.release(store.lease(Taker("ann", seconds=60)))
+    assert [store.lease(Taker("ann", seconds=60)).question.id for _ in range(3)] == ["c", "a", "b"]
     assert first.question.id == "a"
     said = Answer(id="a", key="2", verdict="cannot_tell", annotator="ann", question=questions["a"])
     store.answer([said])
@@ -347,10 +347,10 @@ def test_nobody_is_given_an_item_that_cannot_be_read_or_a_kind_of_question_not_w
     ask(store, "a")
     ask(store, "b", kind="test")
     store.append([Quarantine(id="a", reason="gone")])
-    assert store.lease("ann", seconds=60) is None
-    assert store.lease("ann", seconds=60, kinds=["test"]).question.id == "b"
+    assert store.lease(Taker("ann", seconds=60)) is None
+    assert store.lease(Taker("ann", seconds=60, kinds=["test"])).question.id == "b"
     store.append([Quarantine(id="a", reason=None)])
-    assert store.lease("ann", seconds=60).question.id == "a"
+    assert store.lease(Taker("ann", seconds=60)).question.id == "a"
 
 
 def test_threads_answer_and_lease_at_the_same_time_and_nothing_is_lost_or_doubled(store):
@@ -359,7 +359,7 @@ def test_threads_answer_and_lease_at_the_same_time_and_nothing_is_lost_or_double
 
     def person(name: str) -> None:
         try:
-            while (lease := store.lease(name, seconds=60)) is not None:
+            while (lease := store.lease(Taker(name, seconds=60))) is not None:
                 asked = lease.question
                 one = label(asked.id, "k", annotator=name, question=asked.question)
                 assert store.answer([one]) == store.answer([one])
@@ -408,7 +408,7 @@ def test_a_second_trainer_is_refused_and_answerers_and_readers_are_welcome(store
     with pytest.raises(StoreError, match="is in use by"):
         open_store(place)
     answerer, reader = open_store(place, access="answer"), open_store(place, access="read")
-    assert answerer.lease("ann", seconds=60).question == question
+    assert answerer.lease(Taker("ann", seconds=60)).question == question
     answerer.answer([label("a", "1", annotator="ann", question=question.question)])
     assert store.places() == reader.places() == Places(labelled=1)
     with pytest.raises(StoreError, match="open for answers only"):
@@ -437,36 +437,36 @@ def test_a_trainer_of_an_older_epoch_is_refused(store, place):
 def test_with_newest_the_questions_asked_last_come_first_and_those_given_back_at_the_end(store):
     ask(store, "a", "b")
     ask(store, "c", "d")
-    first = store.lease("ann", seconds=60, newest=True)
+    first = store.lease(Taker("ann", seconds=60, newest=True))
     assert first.question.id == "c"
     store.release(first)
-    assert [store.lease("ann", seconds=60, newest=True).question.id for _ in range(4)] == list("dabc")
+    assert [store.lease(Taker("ann", seconds=60, newest=True)).question.id for _ in range(4)] == list("dabc")
 
 
 def test_what_somebody_has_answered_and_wants_another_answer_comes_first_for_the_next(store):
     [asked] = ask(store, "a", needed=2)
     ask(store, "b", "c")
-    held = store.lease("ben", seconds=60, newest=True)
+    held = store.lease(Taker("ben", seconds=60, newest=True))
     assert held.question.id == "b"  # the control: an older question that nobody has answered
     store.answer([label("a", "k", question=asked.question, annotator="ann")])
-    assert store.lease("ann", seconds=60, newest=True).question.id == "c"
-    assert store.lease("ben", seconds=60, newest=True).question.id == "a"
-    assert store.lease("eve", seconds=60, newest=True) is None
+    assert store.lease(Taker("ann", seconds=60, newest=True)).question.id == "c"
+    assert store.lease(Taker("ben", seconds=60, newest=True)).question.id == "a"
+    assert store.lease(Taker("eve", seconds=60, newest=True)) is None
 
 
 def test_a_question_takes_the_place_of_an_older_one_that_nobody_holds(store):
     ask(store, "a", "b")
-    held = store.lease("ann", seconds=60)
+    held = store.lease(Taker("ann", seconds=60))
     ask(store, "b", "a")
-    found = store.lease("ben", seconds=60)
+    found = store.lease(Taker("ben", seconds=60))
     assert (held.question.id, found.question.id) == ("a", "b")
     assert found.question.revision > held.question.revision
-    assert store.lease("ben", seconds=60) is None  # the other is shown to ann, by its older question
+    assert store.lease(Taker("ben", seconds=60)) is None  # the other is shown to ann, by its older question
     store.release(held)
-    last = store.lease("ben", seconds=60)
+    last = store.lease(Taker("ben", seconds=60))
     assert last.question.id == "a"
     store.answer([label("a", "k", question=last.question.question, annotator="ben")])
-    assert store.lease("eve", seconds=60) is None  # nor is it asked by the older one again
+    assert store.lease(Taker("eve", seconds=60)) is None  # nor is it asked by the older one again
 
 
 def test_times_are_those_of_the_appends_and_revisions_that_are_not_there_are_left_out(store):
@@ -479,9 +479,9 @@ def test_times_are_those_of_the_appends_and_revisions_that_are_not_there_are_lef
 
 def test_leases_are_given_back_and_others_taken_at_once(store):
     ask(store, "a", "b", "c")
-    first = store.swap([], "ann", count=2, seconds=60)
+    first = store.swap([], Taker("ann", seconds=60), count=2)
     assert [lease.question.id for lease in first] == ["a", "b"]
-    second = store.swap(first[:1], "ann", count=5, seconds=60)
+    second = store.swap(first[:1], Taker("ann", seconds=60), count=5)
     assert [lease.question.id for lease in second] == ["c", "a"]
-    assert store.swap(second, "ben", count=0, seconds=60) == []
+    assert store.swap(second, Taker("ben", seconds=60), count=0) == []
     assert [lease.question.id for lease in store.leases()] == ["b"]

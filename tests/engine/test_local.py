@@ -83,20 +83,28 @@ for found in Local(2).map(lambda: Work(lambda shard: shard, compute), ([at] for 
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=str)
-def test_no_worker_outlives_a_caller_that_is_killed(number):
-    driver = subprocess.Popen([sys.executable, "-c", LONG], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+def workers_after(number, program, *, says, times, count):
+    """The workers of a program, which is sent a signal once it has said a line so many times."""
+    driver = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
     try:
-        assert driver.stdout.readline() == b"running\n"
+        for _ in range(times):
+            assert driver.stdout.readline() == says
         workers = descendants(driver.pid)
-        assert len(workers) == 2
+        assert len(workers) == count
         driver.send_signal(number)
         assert driver.wait(120) != 0
-        assert gone(workers)
+        return workers
     finally:
         driver.kill()
         driver.stdout.close()
         driver.wait()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=str)
+def test_no_worker_outlives_a_caller_that_is_killed(number):
+    assert gone(workers_after(number, LONG, says=b"running\n", times=1, count=2))
 
 
 # two engines in two threads: each forks while the pipes of the other are open
@@ -116,19 +124,7 @@ for _ in range(2):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=str)
 def test_workers_in_the_middle_of_long_work_end_with_their_caller(number):
-    driver = subprocess.Popen([sys.executable, "-c", BUSY], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    try:
-        for _ in range(4):
-            assert driver.stdout.readline() == b"busy\n"
-        workers = descendants(driver.pid)
-        assert len(workers) == 4
-        driver.send_signal(number)
-        assert driver.wait(120) != 0
-        assert gone(workers)
-    finally:
-        driver.kill()
-        driver.stdout.close()
-        driver.wait()
+    assert gone(workers_after(number, BUSY, says=b"busy\n", times=4, count=4))
 
 
 @pytest.mark.parametrize("part", ["fetch", "compute"])

@@ -271,6 +271,7 @@ def loop(path: Path, events: list[list[object]]) -> None:
     from small_run import CLASSES, IDS, POINTS, TRUTH, learner, pool
 
     from askwise.engine import Local
+    from askwise.store.contract import Taker
     from askwise.store.facts import Answer
     from askwise.store.sql import SqlStore
 
@@ -278,14 +279,14 @@ def loop(path: Path, events: list[list[object]]) -> None:
         events.append(["acknowledged", *what])
 
     with learner(path, engine=Local(1), keep=1, pool=pool(POINTS[:30], IDS[:30]), test=None) as run:
-        if not any(name in run._setting.pool for name in IDS[30:40]):
+        if not any(name in run.pool for name in IDS[30:40]):
             run.add(pool(POINTS[30:40], IDS[30:40]))
         noted("added", *IDS[30:40])
         other = SqlStore(path, access="answer")
         while questions := run.ask():
             for one in run.rounds():
                 noted("round", one.number, one.checkpoint)
-            lease = other.lease("ann", seconds=3600)
+            lease = other.lease(Taker("ann", seconds=3600))
             if lease is not None:
                 noted("leased", lease.token)
                 told = CLASSES.index(TRUTH[lease.question.id])
@@ -301,7 +302,7 @@ def loop(path: Path, events: list[list[object]]) -> None:
                 events.append(["given up", lease.token])  # by then nobody relies on it
                 other.answer([one])
                 noted("answer", one.id, told)
-            held = other.lease("ben", seconds=3600)
+            held = other.lease(Taker("ben", seconds=3600))
             if held is not None:  # and keeps it
                 noted("leased", held.token)
             for one in questions:

@@ -8,7 +8,7 @@ from askwise.loop.decide import Stop
 from askwise.store import CANNOT_TELL, RETRACT, SKIP
 
 
-def test_corrections_skips_and_uncertainties_are_kept_with_their_history():
+def test_corrections_skips_and_cannot_tells_are_kept_with_their_history():
     run = learner()
     first = run.ask()
     names = [question.id for question in first]

@@ -69,7 +69,7 @@ def test_the_first_question_waits_for_few_items_and_comes_from_them(tmp_path):
 def test_what_was_encoded_meanwhile_is_seen_by_the_next_round_and_its_axes(tmp_path):
     with learner(tmp_path, partial=True) as ours:
         answer(ours)
-        pool = ours._setting.pool
+        pool = ours.pool
         for step in aw.pool.encode_ahead(pool):
             if step.encoded >= 120:
                 break
@@ -97,7 +97,7 @@ def test_a_round_that_was_interrupted_goes_on_with_the_items_it_had(tmp_path, mo
             with pytest.raises(KeyboardInterrupt):
                 ours.ask()
         noted = ours.store.facts(Encoded)[-1]
-        list(aw.pool.encode_ahead(ours._setting.pool))
+        list(aw.pool.encode_ahead(ours.pool))
     with learner(tmp_path, partial=True) as ours:
         ours.ask()
         after = [fact for fact in ours.store.facts(Encoded) if fact.round == 1]
@@ -122,8 +122,8 @@ def test_axes_are_fitted_again_only_at_their_steps(tmp_path, monkeypatch):
     found = []
     with learner(tmp_path, partial=True) as ours:
         for count in (64, 80, 99, 100, 150, COUNT):
-            axes = loop_axes._axes(ours._setting, count, room=8)
-            found.append((axes.digest, ours._setting.axes[0]))
+            axes = loop_axes._axes(ours.setting, count, room=8)
+            found.append((axes.digest, ours.setting.axes[0]))
     assert [step for _, step in found] == [64, 70, 70, 100, 100, COUNT]
     assert len({digest for digest, _ in found}) == 4
 
@@ -145,7 +145,7 @@ def test_a_bad_item_does_not_stop_the_count(tmp_path):
 
 def test_a_page_asks_about_what_is_encoded_and_encodes_nothing_but_the_first_items(tmp_path):
     with learner(tmp_path, partial=False) as ours:
-        live, pool = ours.live(), ours._setting.pool
+        live, pool = ours.live(), ours.pool
         Doubled.seen = 0
         blind = [question.id for question in live.step().asked]
         assert blind == encoding_order(list(ours.store.ids()))[:BLIND]  # those that are encoded first
@@ -176,7 +176,7 @@ def test_first_questions_that_test_come_from_what_is_encoded_too(tmp_path):
         ours.ask()
         asked = ours.store.facts(Question)
         first = encoding_order(list(ours.store.ids()))[: loop_axes.FIRST]
-        kept = ours._setting.pool.kept(list(ours.store.ids()))
+        kept = ours.pool.kept(list(ours.store.ids()))
     assert {question.kind for question in asked} == {"learn", "test"}
     assert {question.id for question in asked} <= set(first)
     assert int(kept.sum()) == loop_axes.FIRST  # nothing else was encoded for them
@@ -186,7 +186,7 @@ def test_no_model_says_how_good_it_is_before_all_items_to_test_on_are_encoded(tm
     _, labels = items()
     with learner(tmp_path, partial=False, testing=0.3, region=0.3) as ours:
         live = ours.live()
-        for step in aw.pool.encode_ahead(ours._setting.pool):
+        for step in aw.pool.encode_ahead(ours.pool):
             if step.encoded >= 100:
                 break
         live.step()
@@ -195,7 +195,7 @@ def test_no_model_says_how_good_it_is_before_all_items_to_test_on_are_encoded(tm
             turn = live.step()
         assert turn.fitted is not None
         assert "testing" not in turn.fitted.metrics
-        for _ in aw.pool.encode_ahead(ours._setting.pool):
+        for _ in aw.pool.encode_ahead(ours.pool):
             pass
         ours.tell({question.id: labels[question.id] for question in live.open()[:2]})
         turn = live.step()
@@ -204,7 +204,7 @@ def test_no_model_says_how_good_it_is_before_all_items_to_test_on_are_encoded(tm
 
 def test_a_look_for_features_costs_by_what_is_new_and_not_by_the_pool(tmp_path, monkeypatch):
     with learner(tmp_path, partial=False) as ours:
-        live, pool = ours.live(), ours._setting.pool
+        live, pool = ours.live(), ours.pool
         looked, own = [], pool.kept
         monkeypatch.setattr(pool, "kept", lambda ids: looked.extend(ids) or own(ids))
         live.step()

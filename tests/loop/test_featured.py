@@ -92,7 +92,7 @@ def finished(**changes):
         kind = changes.get("kind", "pictures")
         inputs = torch.from_numpy(PICTURES[80:]) if kind == "pictures" else tokens(WORDS[80:])
         asked = [(q.id, q.score) for q in learner.store.facts(Question)]
-        return asked, learner.rounds(), learner.predict(inputs), learner._setting
+        return asked, learner.rounds(), learner.predict(inputs), learner.setting
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_items_that_are_added_have_features_too(folder):
     with learner:
         new = learner.add(aw.pool.arrays(PICTURES[80:], ids=range(20)))
         assert new == [str(number) for number in range(20)]
-        assert learner._setting.pool.read(new).inputs.shape == (20, 64)
+        assert learner.pool.read(new).inputs.shape == (20, 64)
         assert learner.status().counts.items == 80 - 20 + 20
 
 

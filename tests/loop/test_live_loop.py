@@ -8,6 +8,7 @@ from askwise.errors import SlowPathWarning
 from askwise.loop.live import AHEAD, CHECKPOINT
 from askwise.nets import mlp
 from askwise.store import open_store
+from askwise.store.contract import Taker
 from askwise.store.facts import Answer, Asked, Round
 
 CLASSES = ["low", "high"]
@@ -18,20 +19,15 @@ def items():
     return np.random.default_rng(0).normal(size=(200, 3)).astype(np.float32)
 
 
+def begun(items, store, **choices):
+    usual = {"posterior": "laplace", "acquire": "margin", "initial": 4, "budget": 150, "seed": 0}
+    network = mlp(features=3, classes=2, hidden=())
+    return aw.Learner(network, pool=aw.pool.arrays(items), classes=CLASSES, store=store, **usual | choices)
+
+
 @pytest.fixture
 def learner(items, tmp_path):
-    found = aw.Learner(
-        mlp(features=3, classes=2, hidden=()),
-        pool=aw.pool.arrays(items),
-        classes=CLASSES,
-        posterior="laplace",
-        acquire="margin",
-        training={"epochs": 5},
-        initial=4,
-        budget=150,
-        store=tmp_path / "run.db",
-        seed=0,
-    )
+    found = begun(items, tmp_path / "run.db", training={"epochs": 5})
     yield found
     found.close()
 
@@ -48,7 +44,7 @@ class Person:
         told = tried = 0
         while told < count and tried < 30:
             tried += 1
-            lease = self.store.lease("ann", seconds=60, newest=True)
+            lease = self.store.lease(Taker("ann", seconds=60, newest=True))
             if lease is None:
                 break
             number = int(self._items[self._learner.item(lease.question.id).row][0] > 0)
@@ -98,7 +94,7 @@ def test_after_each_answer_there_is_a_model_that_has_seen_it_and_newer_questions
         assert turn.fitted.seen > before
         assert len(turn.asked) == AHEAD
         assert learner.store.leases() == []
-    assert person.store.lease("ann", seconds=60, newest=True).question == turn.asked[0]
+    assert person.store.lease(Taker("ann", seconds=60, newest=True)).question == turn.asked[0]
     assert len(learner.store.facts(Asked)) >= 4
 
 
@@ -135,7 +131,7 @@ def test_what_somebody_looks_at_is_not_asked_anew(learner, person):
     live.step()
     person.answer(4)
     live.step()
-    held = [person.store.lease("ben", seconds=60, newest=True) for _ in range(3)]
+    held = [person.store.lease(Taker("ben", seconds=60, newest=True)) for _ in range(3)]
     person.answer(1)
     turn = live.step()
     assert not {lease.question.id for lease in held} & {question.id for question in turn.asked}
@@ -143,7 +139,7 @@ def test_what_somebody_looks_at_is_not_asked_anew(learner, person):
 
 
 def test_no_more_is_asked_than_the_budget_has_room_for(learner, person):
-    learner._setting.plan = learner._setting.plan.model_copy(update={"budget": 5})
+    learner.setting.plan = learner.setting.plan.model_copy(update={"budget": 5})
     live = learner.live()
     live.step()
     for _ in range(5):
@@ -166,7 +162,7 @@ def test_guesses_are_the_model_s_own_and_neighbours_are_labelled(learner, person
     assert [guess.id for guess in found] == ids
     np.testing.assert_allclose([guess.probabilities for guess in found], wanted.mean, atol=1e-6)
     np.testing.assert_allclose([guess.total for guess in found], wanted.total, atol=1e-6)
-    labelled = set(learner._setting.ledger.labels)
+    labelled = set(learner.setting.ledger.labels)
     assert all(guess.neighbours and set(guess.neighbours) <= labelled for guess in found)
     rows = {name: items[learner.item(name).row] for name in [*ids, *labelled]}
     for guess in found:
@@ -190,7 +186,7 @@ def test_a_trainer_that_was_killed_goes_on_with_all_answers(learner, person, ite
     again = aw.Learner(
         mlp(features=3, classes=2, hidden=()),
         pool=aw.pool.arrays(items),
-        plan=learner._setting.plan,
+        plan=learner.plan,
         store=tmp_path / "run.db",
     )
     with again:
@@ -202,7 +198,7 @@ def test_a_trainer_that_was_killed_goes_on_with_all_answers(learner, person, ite
 
 
 def test_of_a_large_part_kept_for_testing_only_models_that_are_kept_are_asked(learner, person, monkeypatch):
-    setting = learner._setting
+    setting = learner.setting
     setting.plan = setting.plan.model_copy(update={"testing": 0.2, "region": 0.4})
     for most, wanted in ((0, [True, False]), (1000, [True, True])):
         monkeypatch.setattr("askwise.loop.live.MOST_TESTED", most)
@@ -217,20 +213,8 @@ def test_of_a_large_part_kept_for_testing_only_models_that_are_kept_are_asked(le
 
 
 def test_what_one_person_has_answered_waits_for_another_and_does_not_stop_the_questions(items, tmp_path):
-    learner = aw.Learner(
-        mlp(features=3, classes=2, hidden=()),
-        pool=aw.pool.arrays(items),
-        classes=CLASSES,
-        posterior="laplace",
-        acquire="margin",
-        training={"epochs": 2},
-        initial=4,
-        budget=150,
-        overlap=1.0,
-        policy="majority",
-        store=tmp_path / "run.db",
-        seed=0,
-    )
+    several = {"overlap": 1.0, "policy": "majority"}
+    learner = begun(items, tmp_path / "run.db", training={"epochs": 2}, **several)
     live, person = learner.live(), Person(learner, items)
     asked = set()
     for _ in range(3):

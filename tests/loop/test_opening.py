@@ -36,9 +36,9 @@ def test_a_run_that_is_opened_again_reads_neither_the_ids_nor_the_history(folder
     with learner(folder / "run.db") as run:
         assert run.status().counts.labelled == 4
         assert [one.labels for one in run.rounds()] == [4]
-        assert (listed, run._setting.ledger.folded) == ([], False)
+        assert (listed, run.setting.ledger.folded) == ([], False)
         assert run.ask() == questions
-        assert run._setting.ledger.folded
+        assert run.setting.ledger.folded
     monkeypatch.undo()
     grown = []
     ids = SqlStore.ids

@@ -90,7 +90,7 @@ def test_a_loss_that_is_not_finite_stops_with_round_step_and_items_and_the_last_
         with pytest.raises(TrainingError, match=r"round 2: the loss is not finite at step \d+ .*on items"):
             run.ask()
         assert len(run.rounds()) == 1
-        run._setting.fitted.clear()
+        run.setting.fitted.clear()
         assert run.predict(torch.from_numpy(POINTS[40:])).mean.isfinite().all()
 
 
@@ -99,7 +99,7 @@ def temperatures(run):
     return [past.metrics["validation"].get("temperature") for past in run.rounds()]
 
 
-def test_models_are_recalibrated_where_there_are_validation_data_unless_told_not_to():
+def test_models_are_calibrated_where_there_are_validation_data_unless_told_not_to():
     used = temperatures(learner(validation=HELD, budget=7))
     assert len(used) == 2
     assert all(value > 0 and value != 1 for value in used)
@@ -113,7 +113,7 @@ def test_a_round_is_measured_and_its_model_kept_with_its_temperature(folder):
         with learner(folder / f"{choice}.db", validation=HELD, budget=4, calibrate=choice) as run:
             run.run(oracle=TRUTH)
             [rounds[choice]] = run.rounds()
-            run._setting.fitted.clear()
+            run.setting.fitted.clear()
             kept = run.fitted
             assert kept.temperature == rounds[choice].metrics["validation"].get("temperature", 1.0)
             found = run.predict(torch.from_numpy(POINTS[40:50]))
@@ -126,7 +126,7 @@ def test_a_round_is_measured_and_its_model_kept_with_its_temperature(folder):
     assert rounds[None].weights != rounds[False].weights
 
 
-def test_recalibration_without_validation_data_is_refused_before_anything_is_asked(folder):
+def test_calibration_without_validation_data_is_refused_before_anything_is_asked(folder):
     with pytest.raises(InputError, match="calibrate needs validation data"):
         learner(folder / "run.db", calibrate=True)
     assert not (folder / "run.db").exists()

@@ -10,6 +10,7 @@ import pytest
 from small_run import TRUTH, learner, outcome
 
 from askwise.errors import StoreError
+from askwise.store.contract import Taker
 from askwise.store.facts import Answer, Item, Question
 from askwise.store.sql import SqlStore
 from askwise.store.sql.care import check
@@ -117,7 +118,7 @@ def main(folder: str, every: int) -> None:
         yield lambda: store.count() or store.append([Item(id=f"item-{n}") for n in range(40)])
         yield lambda: store.facts(Question) or store.append([Question(id="item-1", round=0, rank=0)])
         lease = []
-        yield lambda: lease.append(store.lease("ann", seconds=60)) if not lease else None
+        yield lambda: lease.append(store.lease(Taker("ann", seconds=60))) if not lease else None
         for key in "ab":
             one = Answer(id="item-1", key=key, verdict="label", label=0, question="q42", annotator="ann")
             yield lambda one=one: store.answer([one])

@@ -39,7 +39,7 @@ def items():
 def answered(ours, items, count):
     """The live loop after so many answers."""
     live = ours.live()
-    while len(ours._setting.ledger.refresh().labels) < count:
+    while len(ours.setting.ledger.refresh().labels) < count:
         live.step()
         questions = live.open()[:8]
         ours.tell({one.id: CLASSES[int(items[ours.item(one.id).row][0] > 0)] for one in questions})
@@ -58,20 +58,20 @@ def test_twice_as_sure_as_right_is_tempered_by_two():
 def test_nothing_is_sure_before_there_are_labels_enough(items):
     with learner(items) as ours:
         live = answered(ours, items, LEAST - 8)
-        assert len(ours._setting.ledger.labels) < LEAST
+        assert len(ours.setting.ledger.labels) < LEAST
         assert live.sweepable() == []
 
 
 def test_items_come_most_sure_first_with_their_near_duplicates_and_without_the_test_region(items):
     with learner(items, testing=0.2, region=0.3) as ours:
         live = answered(ours, items, 40)
-        setting = ours._setting
+        setting = ours.setting
         found = live.sweepable()
         assert [one.number for one in found] == [0, 1]
         kept = setting.testing()
         rows = {name: ours.item(name).row for one in found for name in one.ids}
         assert rows
-        assert any(name in kept for name in setting.pool.ids)
+        assert any(name in kept for name in ours.pool.ids)
         for one in found:
             assert not [name for name in one.ids if name in kept or name in setting.ledger.labels]
             right = [int(items[rows[name]][0] > 0) == one.number for name in one.ids]

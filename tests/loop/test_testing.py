@@ -10,6 +10,7 @@ from askwise.loop import saying
 from askwise.loop.decide import Ask, Counts, Stop, Train, Wait, decide
 from askwise.loop.plan import make
 from askwise.loop.quality import marks
+from askwise.store.contract import Taker
 from askwise.store.facts import CANNOT_TELL, RETRACT, SKIP, Answer, Group, Question, Snapshot
 
 TESTED = {"test": None, "testing": 0.25, "region": 0.5, "budget": 24, "batch": 4}
@@ -33,7 +34,7 @@ def asked(run, kind):
 
 
 def region(run):
-    return set(run._setting.testing().order())
+    return set(run.setting.testing().order())  # also before the first question, unlike kept_for_testing()
 
 
 def test_test_questions_come_from_the_region_and_all_others_do_not():
@@ -101,7 +102,7 @@ def test_test_items_are_drawn_uniformly_from_the_region():
     places = []
     for seed in range(40):
         with learner(seed=seed, **TESTED) as run:
-            places += [IDS.index(name) for name in run._setting.testing().next(3)]
+            places += [IDS.index(name) for name in run.setting.testing().next(3)]
     counts = np.histogram(places, bins=4, range=(0, 40))[0]
     assert counts.sum() == 120
     assert counts.min() >= 15  # of 30 expected in each quarter of the pool
@@ -152,7 +153,7 @@ def test_a_test_answer_can_be_corrected_and_taken_back():
         run.tell({test: "red"})
         assert run.status().counts.tested == 1
         run.tell({test: "blue"})
-        assert [one.label for one in run._setting.testing().tested()] == [2]
+        assert [one.label for one in run.setting.testing().tested()] == [2]
         run.tell({test: RETRACT})
         assert run.status().counts.tested == 0
         assert test in [q.id for q in run.ask()]
@@ -174,7 +175,7 @@ def test_labels_known_beforehand_are_learned_from_and_their_items_leave_the_regi
         run.tell({name: TRUTH[name] for name in first}, annotator="imported")
         assert not region(run) & set(first)
         run.ask()
-        late = run._setting.testing().next(1)[0]
+        late = run.setting.testing().next(1)[0]
         with pytest.raises(InputError, match="kept for testing, so it is not learned from"):
             run.tell({late: TRUTH[late]})
 
@@ -198,7 +199,7 @@ def test_groups_are_whole_in_the_region_and_each_is_met_before_one_is_met_again(
         slides = {groups[name] for name in kept}
         assert kept == {name for name in NAMES if groups[name] in slides}
         assert 5 <= len(slides) <= 25
-        first = [groups[name] for name in run._setting.testing().order()[: len(slides)]]
+        first = [groups[name] for name in run.setting.testing().order()[: len(slides)]]
         assert set(first) == slides
         run.run(oracle=TOLD)
         assert run.status().quality.answers >= 10
@@ -236,7 +237,7 @@ def test_a_stop_rule_acts_on_the_stricter_lower_limit():
         assert isinstance(end, Stop)
         assert "lower limit" in end.reason
         assert "60 % was wanted" in end.reason
-        found = run._setting
+        found = run.setting
         strict = marks(found.testing(), found.rounds).band(stopping=True)
         assert 0.6 <= strict.low < marks(found.testing(), found.rounds).band().low
         assert run.status().next.startswith("stop: the accuracy's lower limit")
@@ -362,16 +363,16 @@ def test_an_answer_given_with_the_models_guess_in_view_is_none():
             assisted=True,
         )
         run.store.answer([seen])
-        assert [(one.id, one.label) for one in run._setting.testing().tested()] == [(test.id, None)]
+        assert [(one.id, one.label) for one in run.setting.testing().tested()] == [(test.id, None)]
 
 
 def test_a_test_item_that_wants_two_answers_waits_for_both():
     with cloud(needed=2, policy="majority") as run:
         test = next(fact.id for q in run.ask() for fact in run.store.facts(Question) if fact.kind == "test")
         run.tell({test: "red"}, annotator="a")
-        assert not run._setting.testing().tested()
+        assert not run.setting.testing().tested()
         run.tell({test: "red"}, annotator="b")
-        assert [one.label for one in run._setting.testing().tested()] == [0]
+        assert [one.label for one in run.setting.testing().tested()] == [0]
 
 
 def test_a_last_word_settles_the_answers_to_a_test_question_and_is_not_learned_from():
@@ -379,9 +380,9 @@ def test_a_last_word_settles_the_answers_to_a_test_question_and_is_not_learned_f
         test = next(fact.id for q in run.ask() for fact in run.store.facts(Question) if fact.kind == "test")
         run.tell({test: "red"}, annotator="a")
         run.tell({test: "blue"}, annotator="b")
-        assert not run._setting.testing().tested(), "a tie waits"
+        assert not run.setting.testing().tested(), "a tie waits"
         run.resolve({test: "blue"}, annotator="c")
-        assert [one.label for one in run._setting.testing().tested()] == [CLASSES.index("blue")]
+        assert [one.label for one in run.setting.testing().tested()] == [CLASSES.index("blue")]
         assert test not in ledger(run).labels
 
 
@@ -421,7 +422,7 @@ def test_the_share_of_a_tag_can_be_estimated():
 def test_an_item_that_was_checked_before_still_answers_as_a_test():
     with cloud() as run:
         run.run(oracle=TOLD)
-        before, name = len(run._setting.testing().tested()), run._setting.testing().next(1)[0]
+        before, name = len(run.setting.testing().tested()), run.setting.testing().next(1)[0]
         run.store.append([Question(id=name, round=1, rank=0, question="c", kind="check")])
         label = CLASSES.index(TOLD[name])
         run.store.answer(
@@ -429,8 +430,8 @@ def test_an_item_that_was_checked_before_still_answers_as_a_test():
         )
         run.ask_tests(1)
         run.tell({name: TOLD[name]}, annotator="a")
-        assert len(run._setting.testing().tested()) == before + 1
-        assert not run._setting.testing().open()
+        assert len(run.setting.testing().tested()) == before + 1
+        assert not run.setting.testing().open()
 
 
 def test_beside_a_person_test_questions_are_mixed_in_as_answers_come():
@@ -438,14 +439,14 @@ def test_beside_a_person_test_questions_are_mixed_in_as_answers_come():
         live, kinds = run.live(), []
         for number in range(24):
             live.step()
-            lease = run.store.lease("a", seconds=60, kinds=("learn", "test"), newest=True)
+            lease = run.store.lease(Taker("a", seconds=60, kinds=("learn", "test"), newest=True))
             kinds.append(lease.question.kind)
             told = {"verdict": "label", "label": CLASSES.index(TOLD[lease.question.id])}
             asked = {"id": lease.question.id, "question": lease.question.question}
             run.store.answer([Answer(key=f"k{number}", annotator="a", **asked, **told)])
         assert 4 <= kinds.count("test") <= 8
         assert "test" in kinds[:8]
-        assert len(run._setting.testing().tested()) == kinds.count("test")
+        assert len(run.setting.testing().tested()) == kinds.count("test")
         assert not region(run) & ledger(run).labels.keys()
 
 

@@ -131,7 +131,7 @@ def test_control_a_loop_in_which_every_thread_may_act_asks_double_or_fails(folde
 
     def careless(*args, **more):
         run = build(*args, **more)
-        run._setting.acting = Nothing()
+        run.setting.acting = Nothing()
         return run
 
     expected = one_thread(folder / "one.db", budget=7)

@@ -35,7 +35,7 @@ def test_the_colours_are_those_of_the_page():
 
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
 def test_it_is_saved_in_the_form_of_its_ending(tmp_path, ending):
-    path = save(sample().curves, tmp_path / "new" / f"curves.{ending}", title="digits")
+    path = save(figure(sample().curves, title="digits"), tmp_path / "new" / f"curves.{ending}")
     assert path.stat().st_size > 1000
     if ending == "png":
         with Image.open(path) as picture:
@@ -44,4 +44,4 @@ def test_it_is_saved_in_the_form_of_its_ending(tmp_path, ending):
 
 def test_another_ending_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"a figure ends in \.pdf, \.png, \.svg, not in \.jpg"):
-        save(sample().curves, tmp_path / "curves.jpg")
+        save(figure(sample().curves), tmp_path / "curves.jpg")

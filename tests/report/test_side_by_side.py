@@ -2,8 +2,8 @@ import pytest
 from PIL import Image
 
 from askwise.errors import InputError
-from askwise.report.figure import GREY
-from askwise.report.side_by_side import Panel, save_side_by_side, side_by_side
+from askwise.report.figure import GREY, save
+from askwise.report.side_by_side import Panel, side_by_side
 
 PANELS = [
     Panel("accuracy", {"point": [90.0, 92.0], "bbb": [95.0]}, write="{:.1f}"),
@@ -56,11 +56,11 @@ def test_large_and_small_numbers_are_written_out(shown) -> None:
 
 
 def test_it_is_saved_in_the_form_of_its_ending(tmp_path) -> None:
-    path = save_side_by_side(PANELS, tmp_path / "new" / "all.png", title="digits")
+    path = save(side_by_side(PANELS, title="digits"), tmp_path / "new" / "all.png")
     with Image.open(path) as picture:
         assert picture.size[0] > 1000
     with pytest.raises(InputError, match=r"a figure ends in"):
-        save_side_by_side(PANELS, tmp_path / "all.jpg")
+        save(side_by_side(PANELS), tmp_path / "all.jpg")
 
 
 @pytest.mark.parametrize("value", [0.0, 0.01, 0.43, 1.0])

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, update
 
-from askwise.store.contract import Lease
+from askwise.store.contract import Lease, Taker
 from askwise.store.facts import Answer, Asked, Item, Question
 from askwise.store.sql import SqlStore
 from askwise.store.sql.care import check
@@ -27,7 +27,7 @@ SHORT = 0.3  # seconds of a lease that is abandoned
 
 
 def carefully(store: SqlStore, name: str, seconds: float) -> Lease | None:
-    return store.lease(name, seconds=seconds)
+    return store.lease(Taker(name, seconds=seconds))
 
 
 def check_then_act(store: SqlStore, name: str, seconds: float) -> Lease | None:
@@ -219,7 +219,7 @@ def mortal(place, log: Path, point: int | None, replays: bool) -> None:
         for item, question, label in sorted(sent) if replays else ():  # of which it heard nothing
             [stored] = store.answer([told(item, question, label)])
             note.write(json.dumps(["kept", item, question, stored.label]) + "\n")
-        while (lease := store.lease("ann", seconds=SHORT)) is not None or store.places().open:
+        while (lease := store.lease(Taker("ann", seconds=SHORT))) is not None or store.places().open:
             if lease is None:
                 time.sleep(0.01)
                 continue

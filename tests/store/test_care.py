@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from askwise.errors import AskwiseError, CorruptError, InputError
+from askwise.store.contract import Taker
 from askwise.store.facts import (
     FACTS,
     Answer,
@@ -134,7 +135,7 @@ def test_recovery_gives_back_everything_but_the_broken_fact_and_names_it(sound, 
     assert after == [fact for fact in before if not (isinstance(fact, Answer) and fact.id == "item-0001")]
     store = SqlStore(tmp_path / "new.db")  # and it can be gone on with
     assert store.append([Quarantine(id="item-0002", reason="x")]) == 68
-    assert store.lease("ann", seconds=60).question.id == "item-0001"
+    assert store.lease(Taker("ann", seconds=60)).question.id == "item-0001"
     store.close()
 
 

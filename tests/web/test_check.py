@@ -188,7 +188,7 @@ def test_suspects_come_from_the_trainer_and_a_changed_or_kept_label_is_none(page
     found = looked(page, "suspects")
     assert asked == [("suspects", {"count": 200})]
     assert names(found) == [opaque(name) for name in ids[:3]]
-    assert found["items"][0]["doubt"] == {"name": "light", "p": 0.9, "given_p": 0.1}
+    assert found["items"][0]["likelier"] == {"name": "light", "p": 0.9, "given_p": 0.1}
     say(page, opaque(ids[0]), "label", "dark", key="kept-as-it-is")
     say(page, opaque(ids[1]), "label", "light", key="changed-it")
     assert names(looked(page, "suspects")) == [opaque(ids[2])]

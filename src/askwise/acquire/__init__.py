@@ -25,10 +25,10 @@ _EVERY = ("classification", "multilabel", "regression", "segmentation")
 
 @dataclass(frozen=True)
 class Acquisition:
-    """A function, what it needs, what it is of, and which tasks it serves.
+    """A score function, the inputs it needs, and the tasks it serves.
 
-    It needs `ids`, `log_probs`, `targets` as well, or `moments`. One of the `mean` prediction sees no
-    single draws; a posterior may show another mean than theirs.
+    `needs`: `log_probs` of the draws; with `targets`, those of target items too; `moments` of numbers; or
+    `ids` alone. `of="mean"`: it looks at the mean prediction only, which is the one the posterior shows.
     """
 
     function: Callable[..., SiteScores]

@@ -76,20 +76,20 @@ class Spread:
 
     @classmethod
     def of(cls, uncertainty: Float[Tensor, "*runs B"]) -> "Spread":
-        """That of every item of the region, or of every group."""
+        """The spread over every item of the region, or over every group."""
         low, high = uncertainty.amin(dim=-1), uncertainty.amax(dim=-1)
         return cls(mean=uncertainty.mean(dim=-1), low=low, high=high, count=uncertainty.shape[-1])
 
     @classmethod
     def read(cls, written: Mapping[str, int | float]) -> "Spread":
-        """That of one region, as `written` gives it."""
+        """The spread of one region, from what `written` gave."""
         mean, low, high = (
             torch.tensor(written[name], dtype=torch.float64) for name in ("mean", "low", "high")
         )
         return cls(mean=mean, low=low, high=high, count=int(written["count"]))
 
     def written(self) -> dict[str, int | float]:
-        """That of one region as plain numbers."""
+        """The spread of one region as plain numbers."""
         ends = {"mean": float(self.mean), "low": float(self.low), "high": float(self.high)}
         return {"count": self.count, **ends}
 
@@ -235,10 +235,10 @@ def _by_group(
         )
     same_length(region_uncertainty=len(region_uncertainty), region_groups=len(region_groups))
     places = numbered(region_groups)
-    strange = [name for name in names if name not in places]
-    if strange:
+    unknown = [name for name in names if name not in places]
+    if unknown:
         raise InputError(
-            f"the region has no group {strange[0]!r}, and a test item is in it; the region is whole groups"
+            f"the region has no group {unknown[0]!r}, and a test item is in it; the region is whole groups"
         )
     place = torch.tensor([places[one] for one in region_groups], dtype=torch.int64)
     every = group_means(probabilities("region_uncertainty", region_uncertainty), place, len(places))

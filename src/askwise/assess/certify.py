@@ -109,16 +109,11 @@ def certify(
     >>> found.checks, len(found.positions)  # at most a tenth of them is wrong
     (119, 900)
     """
-    between("error", error)
-    risk = (1 - between("confidence", confidence)) / 2 ** positive("attempt", attempt)
+    risk = _risk(error, confidence, attempt)
     positive("checks", checks)
     positive("ahead", ahead)
-    several_classes(classes)
-    uncertainty = probabilities("uncertainty", uncertainty)
-    same_length(uncertainty=len(uncertainty), predicted=len(predicted))
-    class_numbers("predicted", predicted, classes)
     names = range(len(uncertainty)) if ids is None else ids
-    same_length(items=len(uncertainty), ids=len(names))
+    uncertainty = _checked(uncertainty, predicted, names, classes)
     audit = _Audit(uncertainty, names, error, risk, checks, list(reused), derive(seed, "certify", attempt))
     if refused := audit.hopeless():
         return CannotCertify(reason=refused, checks=0)
@@ -133,11 +128,7 @@ def certify(
         size = wanted
     wrong = sum(not answers[at] for at in audit.checked)
     if not size:
-        return CannotCertify(
-            reason=f"{wrong} of {len(audit.checked)} checks were wrong, and no set is shown to have at most "
-            f"{100 * error:g} % errors; label more, allow more errors, or give more checks",
-            checks=len(audit.checked),
-        )
+        return CannotCertify(reason=audit.failed(wrong), checks=len(audit.checked))
     positions = audit.surest[:size].sort().values
     return Certificate(
         positions=positions,
@@ -156,9 +147,26 @@ def fewest_checks(error: int | float, *, confidence: int | float = 0.95, attempt
     >>> aw.assess.fewest_checks(0.05), aw.assess.fewest_checks(0.01)
     (72, 368)
     """
-    between("error", error)
-    risk = (1 - between("confidence", confidence)) / 2 ** positive("attempt", attempt)
+    risk = _risk(error, confidence, attempt)
     return math.ceil(math.log(1 / risk) / -math.log1p(-error))
+
+
+def _risk(error: int | float, confidence: int | float, attempt: int) -> float:
+    """The probability of a broken promise that this attempt may spend."""
+    between("error", error)
+    return float((1 - between("confidence", confidence)) / 2 ** positive("attempt", attempt))
+
+
+def _checked(
+    uncertainty: Tensor, predicted: Tensor, ids: Sequence[str] | Sequence[int], classes: int
+) -> Float[Tensor, " N"]:
+    """The uncertainties, if they are probabilities and go with the predicted classes and the ids."""
+    several_classes(classes)
+    found = probabilities("uncertainty", uncertainty)
+    same_length(uncertainty=len(found), predicted=len(predicted))
+    class_numbers("predicted", predicted, classes)
+    same_length(items=len(found), ids=len(ids))
+    return found
 
 
 class _Audit:
@@ -206,6 +214,13 @@ class _Audit:
         return (
             f"{self.budget} checks cannot show at most {100 * self.error:g} % errors, even if all are right; "
             "allow more of one or the other"
+        )
+
+    def failed(self, wrong: int) -> str:
+        """Why no set is certified after the checks, `wrong` of which were wrong."""
+        return (
+            f"{wrong} of {len(self.checked)} checks were wrong, and no set is shown to have at most "
+            f"{100 * self.error:g} % errors; label more, allow more errors, or give more checks"
         )
 
     def sizes(self) -> list[int]:

@@ -34,7 +34,7 @@ def probabilities(name: str, values: Tensor) -> Tensor:
 
 
 def same_length(**sizes: int) -> None:
-    """Nothing, if all are the same number."""
+    """Refuse lengths that differ."""
     if len(set(sizes.values())) > 1:
         told = ", ".join(f"{count} {name}" for name, count in sizes.items())
         raise InputError(f"the inputs differ in length: {told}")

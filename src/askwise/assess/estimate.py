@@ -129,7 +129,7 @@ def _before(values: Tensor) -> Tensor:
 
 
 def sizes(answers: int, predicted: int, pool: int) -> None:
-    """Nothing, if there are enough answers and they fit the pool."""
+    """Refuse too few answers, and answers that do not fit the pool."""
     same_length(answers=answers, predicted=predicted)
     if answers < LEAST:
         raise InputError(

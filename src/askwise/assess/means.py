@@ -69,9 +69,9 @@ def stratified(
         finite(n, v) for n, v in (("answers", answers), ("predicted", predicted), ("pool", pool))
     )
     names = numbered(pool_strata)
-    strange = [one for one in strata if one not in names]
-    if strange:
-        raise InputError(f"the pool has no stratum {strange[0]!r}, and an answer is in it")
+    unknown = [one for one in strata if one not in names]
+    if unknown:
+        raise InputError(f"the pool has no stratum {unknown[0]!r}, and an answer is in it")
     of_answer = torch.tensor([names[one] for one in strata], dtype=torch.int64)
     of_item = torch.tensor([names[one] for one in pool_strata], dtype=torch.int64)
     each: dict[Hashable, Estimate] = {}
@@ -138,9 +138,9 @@ def _grouped(
     same_length(answers=len(answers), groups=len(groups))
     same_length(pool=len(pool), pool_groups=len(pool_groups))
     names, places = numbered(groups), numbered(pool_groups)
-    strange = [name for name in names if name not in places]
-    if strange:
-        raise InputError(f"the pool has no group {strange[0]!r}, and an answer is in it")
+    unknown = [name for name in names if name not in places]
+    if unknown:
+        raise InputError(f"the pool has no group {unknown[0]!r}, and an answer is in it")
     of_answer = torch.tensor([names[one] for one in groups], dtype=torch.int64)
     of_item = torch.tensor([places[one] for one in pool_groups], dtype=torch.int64)
     every = group_means(pool, of_item, len(places))

@@ -17,7 +17,7 @@ class Misses:
     high: float
 
     def above(self, bound: float) -> bool:
-        """Whether the rate is above a bound, and the interval leaves no doubt that it is above half of it.
+        """Whether the rate is above a bound, and the interval shows that it is above half of it.
 
         A rate alone passes a bound by chance when few items were shown, and the more often the longer one
         looks; an interval that lies above the bound takes too long to get there.

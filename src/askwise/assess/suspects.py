@@ -16,7 +16,7 @@ from askwise.types import Picks
 
 @dataclass(frozen=True)
 class Suspects:
-    """Positions from the most suspect label on; for each the likelier label and both probabilities."""
+    """Positions, the most suspect label first; for each the likelier label and both probabilities."""
 
     positions: Picks
     likelier: Int64[Tensor, " K"]

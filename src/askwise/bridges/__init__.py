@@ -1,1 +1,1 @@
-"""Other tools over HTTP: what they know comes in, what the model thinks goes out; none is a dependency."""
+"""Other tools over HTTP: their labels come in, predictions go out; none of them is a dependency."""

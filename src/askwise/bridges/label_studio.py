@@ -36,11 +36,11 @@ class Server:
         self._opener = build_opener(_NoRedirect())  # a redirect would carry the token elsewhere
 
     def get(self, path: str, **query: Any) -> Any:
-        """What the server says."""
+        """The server's reply to a GET."""
         return self._ask("GET", f"{path}?{urlencode(query)}" if query else path)
 
     def send(self, method: str, path: str, body: Any) -> Any:
-        """What the server says to a body of JSON."""
+        """The server's reply to a body of JSON."""
         return self._ask(method, path, body)
 
     def _ask(self, method: str, path: str, body: Any = None, *, signed: bool = True) -> Any:
@@ -86,7 +86,7 @@ class _NoRedirect(HTTPRedirectHandler):
 
 @dataclass(frozen=True)
 class Pushed:
-    """What came of `push`."""
+    """How many predictions `push` sent, and what it left out."""
 
     predictions: int
     unmatched: dict[str, str]

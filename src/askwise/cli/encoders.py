@@ -20,7 +20,7 @@ def encoders(
 ) -> None:
     """List encoders with size, licence and speed, or compare them.
 
-    From 50 labels on those that are installed are compared by the project's own labels: each time
+    From 50 labels on it compares those that are installed by the project's own labels: each time
     a fifth of them is left out, and told by the rest.
     """
     from askwise.encoders import known

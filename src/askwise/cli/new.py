@@ -110,12 +110,8 @@ def new(
     from askwise.project.sources import source
 
     kind, path = _items(images=images, text=text, table=table, arrays=arrays, features=features)
-    _refuse_labels(kind, labels=labels, folders=labels_from_folders)
     made_of, names = _label_names(classes=classes, tags=tags, numbers=number)
-    if made_of != "classes" and (labels_from_folders or example):
-        raise InputError(
-            f"folders and examples name classes, not {made_of}; give known ones by --labels FILE"
-        )
+    _refuse_labels(kind, made_of, labels=labels, folders=labels_from_folders, examples=example)
     if group is not None and kind not in ("text", "table", "features"):
         raise InputError(f"--group names a column, and goes with --text, --table or --features, not --{kind}")
     left_out = [*(ignore or ()), *([group] if group is not None and kind == "table" else [])]
@@ -150,11 +146,18 @@ def _items(**given: Path | None) -> tuple[str, Path]:
     return found
 
 
-def _refuse_labels(kind: str, *, labels: Path | None, folders: bool) -> None:
+def _refuse_labels(
+    kind: str, made_of: str, *, labels: Path | None, folders: bool, examples: list[str] | None
+) -> None:
+    """Refuse known labels that do not go with each other, with the items or with what labels are."""
     if labels is not None and folders:
         raise InputError("--labels and --labels-from-folders both name labels; choose one")
     if folders and kind != "images":
         raise InputError(f"--labels-from-folders goes with --images, not with --{kind}")
+    if made_of != "classes" and (folders or examples):
+        raise InputError(
+            f"folders and examples name classes, not {made_of}; give known ones by --labels FILE"
+        )
 
 
 def _label_names(**given: str | None) -> tuple[str, list[str] | None]:

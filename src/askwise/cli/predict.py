@@ -76,7 +76,7 @@ class Told:
         self.items = self.ask = self.refused = 0
 
     def counted(self, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-        """The rows as they are."""
+        """The rows, unchanged; each is counted as it passes."""
         for row in rows:
             if row["error"] is not None:
                 self.refused += 1

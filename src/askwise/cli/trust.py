@@ -154,7 +154,7 @@ def suspects(
     data: DataDir = None,
     json: AsJson = False,
 ) -> None:
-    """List labels that are probably wrong, the most doubtful first."""
+    """List labels that are probably wrong, the most suspect first."""
     with opened(name, data, None) as (ours, _, _, _, _):
         found, people = ours.suspects(count=count), ours.annotators()
     rated = {} if people is None else dict(zip(people[0], people[1].accuracy.tolist(), strict=True))
@@ -166,7 +166,7 @@ def suspects(
             f"  {item_line(one.id, one.name)}: {one.label} ({one.probability:.3f}), likelier {one.likelier} "
             f"({one.likelier_probability:.3f})"
         )
-    typer.echo(f"{len(found)} labels to look at again" if found else "no label is doubtful")
+    typer.echo(f"{len(found)} labels to look at again" if found else "no label is suspect")
     for who, accuracy in rated.items():
         typer.echo(
             f"  {who or 'unnamed'}: {100 * accuracy:.1f} % right, by Dawid and Skene's model (an estimate)"

@@ -12,7 +12,8 @@ from askwise.compare.ood import PHOTOS, SHUFFLED
 from askwise.compare.protocol import Protocol
 from askwise.compare.runs import Trials
 from askwise.report.content import Number
-from askwise.report.side_by_side import Panel, save_side_by_side
+from askwise.report.figure import save
+from askwise.report.side_by_side import Panel, side_by_side
 from askwise.runs.journal import commit
 
 BASELINE = "point"
@@ -115,7 +116,7 @@ def write(told: Mapping[str, Any], folder: Path, *, stem: str) -> dict[str, Path
     drawn = f"{title}, {seeds}; ood: {_ood(protocol)}"
     paths["json"].write_text(json.dumps(told, indent=1, allow_nan=False) + "\n", encoding="utf-8")
     paths["md"].write_text(table(told, title=title, picture=paths["png"].name), encoding="utf-8")
-    save_side_by_side(panels(told), paths["png"], title=drawn, baseline=BASELINE)
+    save(side_by_side(panels(told), title=drawn, baseline=BASELINE), paths["png"])
     return paths
 
 

@@ -19,7 +19,7 @@ from askwise.train import Training
 
 @dataclass(frozen=True)
 class Usual:
-    """How a data set is compared on unless asked otherwise."""
+    """The usual labels, network and ood items of a data set."""
 
     network: str
     """With dropout, so that every posterior can use it; written as `make` takes it."""

@@ -91,7 +91,7 @@ def warm_up(protocol: Protocol, items: Material) -> None:
 
 
 def told_apart(usual: Float[Tensor, " N"], odd: Float[Tensor, " M"]) -> float:
-    """The area under the ROC curve: how likely an odd item is more uncertain than a usual one."""
+    """The area under the ROC curve: how often an ood item is more uncertain than a usual one."""
     from torchmetrics.functional.classification import binary_auroc  # takes seconds to import
 
     uncertainty = torch.cat([usual, odd]).double().cpu().clamp_min(_SHARP)

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from askwise.data import archives, files
-from askwise.data.dataset import Dataset, Part, joined
+from askwise.data.dataset import Dataset, Part, Published
 from askwise.data.pictures import divisor, nearest, pixels, scaled
 from askwise.errors import CorruptError
 
@@ -15,12 +15,9 @@ _LARGEST = 2**20  # bytes of one picture; the largest has 33 thousand
 
 
 @dataclass(frozen=True)
-class CamVid:
+class CamVid(Published):
     """What the zip must hold: `train/NAME.jpg` beside `trainannot/NAME.png`, and so for val and test."""
 
-    name: str
-    classes: tuple[str, ...]
-    digests: dict[str, str]
     counts: dict[str, int] = field(default_factory=lambda: {"train": 367, "val": 101, "test": 233})
     size: tuple[int, int] = (240, 180)
 
@@ -34,16 +31,10 @@ class CamVid:
         archive = folder / file
         files.verify_file(archive, digest=digest)
         inside = archives.names(archive)
-        parts = {part: self._part(archive, inside, part, shrink) for part in self.counts}
-        return joined(
-            self.name,
-            self.classes,
-            task="segmentation",
-            train=parts["train"],
-            test=parts["test"],
-            validation=parts["val"],
-            ignore=len(self.classes),
+        train, validation, test = (
+            self._part(archive, inside, part, shrink) for part in ("train", "val", "test")
         )
+        return self.joined("segmentation", train, test, validation=validation, ignore=len(self.classes))
 
     def _part(self, archive: Path, inside: list[str], part: str, shrink: int) -> Part:
         names = sorted(PurePosixPath(name).stem for name in inside if name.startswith(f"{part}/"))

@@ -15,7 +15,7 @@ class ToolError(AskwiseError):
 
 
 def run(command: Sequence[str], *, folder: Path, output: Path | None = None) -> None:
-    """Nothing; runs the command in a folder, with what it prints going to `output` if given."""
+    """Run the command in a folder; what it prints goes to `output`, if given."""
     program = shutil.which(command[0])
     if program is None:
         raise ToolError(f"{command[0]} is not installed")

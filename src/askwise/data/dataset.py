@@ -58,18 +58,27 @@ class Dataset:
     """The part to choose by, in sets that are published with one."""
 
 
-def joined(
-    name: str,
-    classes: tuple[str, ...],
-    *,
-    task: str,
-    train: Part,
-    test: Part,
-    validation: Part | None = None,
-    ignore: int | None = None,
-) -> Dataset:
-    """The parts as one data set."""
-    return Dataset(name, classes, *train, *test, task=task, ignore=ignore, validation=validation)
+@dataclass(frozen=True)
+class Published:
+    """A data set in files as they were published: its name, its classes, and the SHA-256 sum of each file."""
+
+    name: str
+    classes: tuple[str, ...]
+    digests: dict[str, str]
+
+    def joined(
+        self,
+        task: str,
+        train: Part,
+        test: Part,
+        *,
+        validation: Part | None = None,
+        classes: tuple[str, ...] | None = None,
+        ignore: int | None = None,
+    ) -> Dataset:
+        """The parts as one data set; its classes are those of the record unless others are given."""
+        names = self.classes if classes is None else classes
+        return Dataset(self.name, names, *train, *test, task=task, ignore=ignore, validation=validation)
 
 
 def dataset(name: str, classes: tuple[str, ...], arrays: Arrays, *, brightest: int = 255) -> Dataset:

@@ -21,7 +21,7 @@ class Fetched(Protocol):
 
     @property
     def name(self) -> str:
-        """How the whole is called."""
+        """The name of the set."""
         ...
 
     @property
@@ -30,7 +30,7 @@ class Fetched(Protocol):
         ...
 
     def check(self, folder: Path) -> None:
-        """Nothing, if the folder holds the whole."""
+        """Refuse a folder that does not hold the whole set."""
         ...
 
 

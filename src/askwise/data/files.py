@@ -37,12 +37,12 @@ def published(folder: Path, name: str, *, digest: str, limit: int) -> tuple[Path
 
 
 def verify(content: bytes, *, digest: str, path: Path) -> None:
-    """Nothing, if the content has this SHA-256."""
+    """Refuse content with another SHA-256."""
     _refuse_other(sha256(content).hexdigest(), digest, path)
 
 
 def verify_file(path: Path, *, digest: str) -> None:
-    """Nothing, if the file has this SHA-256; it is never in memory as a whole."""
+    """Refuse a file with another SHA-256; it is never in memory as a whole."""
     if not path.is_file():
         raise CorruptError(f"{path} is missing")
     with path.open("rb") as stream:

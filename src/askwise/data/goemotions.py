@@ -3,31 +3,21 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from askwise.data.dataset import Dataset, Part, joined
+from askwise.data.dataset import Dataset, Part, Published
 from askwise.data.lines import counted, lines_of, multi_hot
 from askwise.errors import CorruptError
 
 
 @dataclass(frozen=True)
-class GoEmotions:
+class GoEmotions(Published):
     """What the three tables must hold: a comment, the numbers of its emotions, and its id."""
 
-    name: str
-    classes: tuple[str, ...]
-    digests: dict[str, str]
     counts: dict[str, int] = field(default_factory=lambda: {"train": 43_410, "dev": 5_426, "test": 5_427})
 
     def dataset(self, folder: Path) -> Dataset:
         """The comments and their emotions."""
-        parts = {part: self._part(folder, part) for part in self.counts}
-        return joined(
-            self.name,
-            self.classes,
-            task="multilabel",
-            train=parts["train"],
-            test=parts["test"],
-            validation=parts["dev"],
-        )
+        train, validation, test = (self._part(folder, part) for part in ("train", "dev", "test"))
+        return self.joined("multilabel", train, test, validation=validation)
 
     def _part(self, folder: Path, part: str) -> Part:
         file = f"{part}.tsv"

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import UInt8
 
 from askwise.data import files
-from askwise.data.dataset import Arrays, Dataset, dataset
+from askwise.data.dataset import Arrays, Dataset, Published, dataset
 from askwise.errors import CorruptError
 
 _UNSIGNED_BYTES = 0x08
@@ -51,12 +51,9 @@ TEST_LABELS = "t10k-labels-idx1-ubyte"
 
 
 @dataclass(frozen=True)
-class IdxSet:
+class IdxSet(Published):
     """What the four files must hold; `digests` are SHA-256 sums of the uncompressed files."""
 
-    name: str
-    classes: tuple[str, ...]
-    digests: dict[str, str]
     train: int = 60_000
     test: int = 10_000
     side: int = 28
@@ -71,7 +68,7 @@ class IdxSet:
         )
 
     def check(self, folder: Path) -> None:
-        """Nothing, if the folder holds the whole set."""
+        """Refuse a folder that does not hold the whole set."""
         self.arrays(folder)
 
     def dataset(self, folder: Path) -> Dataset:

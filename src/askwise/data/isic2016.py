@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from askwise.data import archives, files
-from askwise.data.dataset import Dataset, Part, joined
+from askwise.data.dataset import Dataset, Part, Published
 from askwise.data.pictures import divisor, pixels, scaled
 from askwise.errors import CorruptError
 
@@ -17,12 +17,9 @@ _LARGEST = 2**20  # bytes of one picture or table; the largest has 49 thousand
 
 
 @dataclass(frozen=True)
-class Isic:
+class Isic(Published):
     """What the zip and the tables must hold; rows that name no file are left out."""
 
-    name: str
-    classes: tuple[str, ...]
-    digests: dict[str, str]
     counts: dict[str, int] = field(default_factory=lambda: {"train": 826, "test": 345})
     side: int = 256
 
@@ -31,7 +28,7 @@ class Isic:
         divisor(shrink, size=(self.side, self.side))
         files.verify_file(folder / _IMAGES, digest=self.digests[_IMAGES])
         train, test = (self._part(folder, part, shrink) for part in ("train", "test"))
-        return joined(self.name, self.classes, task="classification", train=train, test=test)
+        return self.joined("classification", train, test)
 
     def _part(self, folder: Path, part: str, shrink: int) -> Part:
         rows = self._rows(folder, part)
@@ -51,9 +48,9 @@ class Isic:
         rows = list(csv.DictReader(io.StringIO(content.decode("utf-8", errors="replace"))))
         if not rows or not {"image_id", "malignant", "file"} <= rows[0].keys():
             raise CorruptError(f"{path} lacks the columns image_id, malignant and file")
-        strange = [row["malignant"] for row in rows if row["malignant"] not in ("0", "1")]
-        if strange:
-            raise CorruptError(f"{path} has a label {strange[0]!r}; malignant is 0 or 1")
+        unknown = [row["malignant"] for row in rows if row["malignant"] not in ("0", "1")]
+        if unknown:
+            raise CorruptError(f"{path} has a label {unknown[0]!r}; malignant is 0 or 1")
         there = [row for row in rows if row["file"]]
         if len(there) != self.counts[part]:
             raise CorruptError(f"{path} names {len(there)} images, not {self.counts[part]}")

@@ -25,7 +25,7 @@ def lines_of(folder: Path, name: str, *, digest: str, encoding: str = "utf-8") -
 
 
 def counted(path: Path, found: int, wanted: int) -> None:
-    """Nothing, if a file holds as many texts as it should."""
+    """Refuse a file that does not hold as many texts as it should."""
     if found != wanted:
         raise CorruptError(f"{path} holds {found} texts, not {wanted}")
 

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import UInt8
 
 from askwise.data import files
-from askwise.data.dataset import Arrays, Dataset, dataset
+from askwise.data.dataset import Arrays, Dataset, Published, dataset
 from askwise.data.pictures import pixels
 from askwise.errors import CorruptError
 
@@ -16,12 +16,9 @@ _LARGEST = 64 * 2**20  # bytes of one file; a PNG of CIFAR-10 has 23 million
 
 
 @dataclass(frozen=True)
-class PngSet:
+class PngSet(Published):
     """What the pictures must hold: each has `rows` items, `side` x `side` pixels, three colours."""
 
-    name: str
-    classes: tuple[str, ...]
-    digests: dict[str, str]
     train_pictures: tuple[str, ...]
     test_pictures: tuple[str, ...]
     train_labels: str
@@ -39,7 +36,7 @@ class PngSet:
         )
 
     def check(self, folder: Path) -> None:
-        """Nothing, if the folder holds the whole set."""
+        """Refuse a folder that does not hold the whole set."""
         self.arrays(folder)
 
     def dataset(self, folder: Path) -> Dataset:

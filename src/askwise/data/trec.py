@@ -5,7 +5,7 @@ from pathlib import Path
 
 import torch
 
-from askwise.data.dataset import Dataset, Part, joined, numbered
+from askwise.data.dataset import Dataset, Part, Published, numbered
 from askwise.data.lines import counted, lines_of
 from askwise.errors import CorruptError
 
@@ -13,12 +13,9 @@ _FILES = {"train": "train_5500.label", "test": "TREC_10.label"}
 
 
 @dataclass(frozen=True)
-class Trec:
+class Trec(Published):
     """What the two files must hold: `COARSE:fine question` on every line."""
 
-    name: str
-    classes: tuple[str, ...]
-    digests: dict[str, str]
     counts: dict[str, int] = field(default_factory=lambda: {"train": 5_452, "test": 500})
 
     def dataset(self, folder: Path, *, fine: bool = False) -> Dataset:
@@ -26,17 +23,15 @@ class Trec:
         train, test = (self._pairs(folder, part, fine=fine) for part in ("train", "test"))
         classes = tuple(sorted({label for label, _ in train})) if fine else self.classes
         positions = {label: position for position, label in enumerate(classes)}
-        strange = [label for label, _ in train + test if label not in positions]
-        if strange:
-            raise CorruptError(f"{folder} has a question of the unknown class {strange[0]}")
+        unknown = [label for label, _ in train + test if label not in positions]
+        if unknown:
+            raise CorruptError(f"{folder} has a question of the unknown class {unknown[0]}")
 
         def part(name: str, pairs: list[tuple[str, str]]) -> Part:
             labels = torch.tensor([positions[label] for label, _ in pairs])
             return Part([text for _, text in pairs], labels, numbered(f"{self.name}-{name}", len(pairs)))
 
-        return joined(
-            self.name, classes, task="classification", train=part("train", train), test=part("test", test)
-        )
+        return self.joined("classification", part("train", train), part("test", test), classes=classes)
 
     def _pairs(self, folder: Path, part: str, *, fine: bool) -> list[tuple[str, str]]:
         file = _FILES[part]

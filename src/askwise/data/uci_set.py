@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float64
 from torch import Tensor
 
 from askwise.data import files
-from askwise.data.dataset import Dataset, Part, joined
+from askwise.data.dataset import Dataset, Part
 from askwise.errors import CorruptError, InputError
 
 _LARGEST = 16 * 2**20  # bytes of one file; the largest has 1.7 million
@@ -38,13 +38,8 @@ class Table:
     def dataset(self, number: int) -> Dataset:
         """One split as a data set; a row has the same id in all of them."""
         test = self._test(number)
-        return joined(
-            self.name,
-            (),
-            task="regression",
-            train=self._part((~test).nonzero()),
-            test=self._part(test.nonzero()),
-        )
+        train, held = self._part((~test).nonzero()), self._part(test.nonzero())
+        return Dataset(self.name, (), *train, *held, task="regression")
 
     def _test(self, number: int) -> Bool[Tensor, " N"]:
         if isinstance(number, bool) or number not in range(len(self.is_test)):

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from askwise.data.dataset import Dataset, Part, joined
+from askwise.data.dataset import Dataset, Part, Published
 from askwise.data.lines import counted, lines_of, multi_hot
 from askwise.errors import choose
 from askwise.seeding import hashes
@@ -15,12 +15,9 @@ _TEST_EVERY = 5
 
 
 @dataclass(frozen=True)
-class Xed:
+class Xed(Published):
     """What the files must hold, and how many of their lines are a sentence and its emotions."""
 
-    name: str
-    classes: tuple[str, ...]
-    digests: dict[str, str]
     counts: dict[str, int] = field(default_factory=lambda: {"fr": 7_303, "en": 17_528})
 
     def dataset(self, folder: Path, *, language: str = "fr") -> Dataset:
@@ -44,13 +41,8 @@ class Xed:
             ids = tuple(f"{self.name}-{language}-{found[row][0]:05d}" for row in rows)
             return Part([texts[row] for row in rows], tags[rows], ids)
 
-        return joined(
-            self.name,
-            self.classes,
-            task="multilabel",
-            train=part((~test).nonzero().flatten().tolist()),
-            test=part(test.nonzero().flatten().tolist()),
-        )
+        rows = ((~test).nonzero().flatten().tolist(), test.nonzero().flatten().tolist())
+        return self.joined("multilabel", *(part(some) for some in rows))
 
 
 XED = Xed(

@@ -16,7 +16,7 @@ PICTURES, TEXTS, ROWS = "pictures", "texts", "rows"
 
 @dataclass(frozen=True)
 class Record:
-    """What there is to know of an encoder before it is loaded."""
+    """What is known of an encoder before it is loaded: its name, size, licence and speed."""
 
     name: str
     takes: str

@@ -12,7 +12,7 @@ Shard: TypeAlias = list[Any]
 
 @dataclass(frozen=True)
 class ShardResult:
-    """What came of a shard: tensors, and notes as JSON holds them."""
+    """The result of a shard: tensors, and notes that JSON can hold."""
 
     tensors: tuple[Tensor, ...] = ()
     notes: dict[str, Any] = field(default_factory=dict)
@@ -20,7 +20,7 @@ class ShardResult:
 
 @dataclass(frozen=True)
 class Work:
-    """What is done with every shard: fetched ahead in one thread, computed in another."""
+    """The work on every shard: `fetch` runs ahead in one thread, `compute` in another."""
 
     fetch: Callable[[Shard], Any]
     compute: Callable[[Any], ShardResult]
@@ -39,7 +39,7 @@ class Engine(Protocol):
 
     @property
     def name(self) -> str:
-        """What a plan calls it."""
+        """Its name in a plan."""
 
     @property
     def workers(self) -> int:
@@ -50,4 +50,4 @@ class Engine(Protocol):
         """How many threads compute a shard."""
 
     def map(self, make: Callable[[], Work], shards: Iterable[Shard]) -> Iterator[ShardResult]:
-        """What came of each shard; `make` prepares the work, once for each process or before they part."""
+        """The result of each shard; `make` prepares the work, once per process or before the fork."""

@@ -58,7 +58,7 @@ class Remembered:
 
     @property
     def name(self) -> str:
-        """What a plan calls it."""
+        """Its name in a plan."""
         return self.engine.name
 
     @property
@@ -72,7 +72,7 @@ class Remembered:
         return self.engine.threads
 
     def map(self, make: Callable[[], Work], shards: Iterable[Shard]) -> Iterator[ShardResult]:
-        """What came of each shard, in order: read where it is known, computed and written where not."""
+        """The result of each shard, in order: read where it is known, computed and written where not."""
         path = self.folder / f"{self.key}{_SUFFIX}"
         with closing(_Journal(path)) as journal:
             rest = ((shard_key(self.key, shard), shard) for shard in shards)

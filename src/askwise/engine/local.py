@@ -68,7 +68,7 @@ class Local:
         return cores() if self.processes is None else self.processes
 
     def map(self, make: Callable[[], Work], shards: Iterable[Shard]) -> Iterator[ShardResult]:
-        """What came of each shard, in order; the work is made here and shared by all processes."""
+        """The result of each shard, in order; the work is made here and shared by all processes."""
         rest = iter(shards)
         first = list(islice(rest, 2))
         with threads(self.threads):

@@ -1,4 +1,4 @@
-"""What workers send: results as frames of bytes, and errors that are raised as they were there."""
+"""What workers send: results as frames of bytes, and errors that are raised again in the caller."""
 
 import json
 import struct

@@ -44,7 +44,7 @@ def open_engine(engine: str | Engine | None = None, **options: Any) -> Engine:
 
 
 def kept(engine: Engine) -> AbstractContextManager[Any]:
-    """A block in which what the engine starts is kept from call to call.
+    """A block in which the engine keeps its cluster from call to call.
 
     >>> from askwise.engine import Local, kept
     >>> with kept(Local(processes=1)) as engine:

@@ -73,7 +73,7 @@ class Ray:
         return self._found or self._cores // self.threads
 
     def map(self, make: Callable[[], Work], shards: Iterable[Shard]) -> Iterator[ShardResult]:
-        """What came of each shard, in order; the work is made once by every process of the cluster."""
+        """The result of each shard, in order; the work is made once by every process of the cluster."""
         with session(self.address, self._cores):
             self._check_cores()
             try:

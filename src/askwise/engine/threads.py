@@ -13,7 +13,7 @@ MOST = 1024
 
 
 def counted(name: str, value: int) -> int:
-    """`value`, if it is a number of processes or threads that can be meant."""
+    """`value`, if it is a sensible number of processes or threads."""
     if positive(name, value) > MOST:
         raise InputError(f"{name} = {value} cannot be meant; this machine has {os.cpu_count()} cores")
     return value

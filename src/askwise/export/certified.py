@@ -12,7 +12,7 @@ from askwise.pool.pool import Pool
 
 
 def write_certified(folder: Path, found: Audit, plan: Plan, pool: Pool) -> dict[str, Any]:
-    """What an attempt has come to; where labels are certified they are in `output`, the words beside them."""
+    """The outcome of an attempt; certified labels are in the file `output`, the promise is beside them."""
     told: dict[str, Any] = {"attempt": found.attempt, **found.statement}
     if not found.labels:
         return told

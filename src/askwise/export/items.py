@@ -14,7 +14,7 @@ def pool_for(
 ) -> Pool:
     """The items of a folder or file as the model takes them: `aw.predict(model, aw.pool_for(model, path))`.
 
-    Nothing is said again: size, stretch, columns and encoder are the model's. Features are kept in
+    Nothing is retyped: size, stretch, columns and encoder are the model's. Features are kept in
     `cache`, so that of a folder that grows only what is new is encoded. An encoder of one's own is
     looked for in `folder` first.
 

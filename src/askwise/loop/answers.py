@@ -1,4 +1,4 @@
-"""From what somebody says to facts: checked all together, then appended all together."""
+"""Answers become facts: all are checked, then all are appended at once."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -35,7 +35,7 @@ def seen_items(setting: Setting, number: int) -> Iterator[str]:
 
 
 def encoded_part(setting: Setting, number: int) -> frozenset[str] | None:
-    """The items that need not be encoded to be asked about in a round; none means all."""
+    """The items that are encoded in a round and may be asked about; None means all."""
     if not setting.partial or not _partial(setting):
         return None
     return frozenset(setting.order()[: _prefix(setting, number)])

@@ -32,7 +32,7 @@ from askwise.train.progress import meter
 
 @dataclass(frozen=True)
 class Choice:
-    """The picks in order with scores and guesses, and what was found out on the way."""
+    """The picks in order with scores and guesses, the hash of all scores, and unreadable items."""
 
     ids: list[str] = field(default_factory=list)
     scores: list[float | None] = field(default_factory=list)
@@ -78,7 +78,7 @@ def choose_items(setting: Setting, count: int, *, turn: int, without: Collection
 def described(
     setting: Setting, ids: list[str], *, turn: int, among: Mapping[str, tuple[int, ...]] | None = None
 ) -> Choice:
-    """Items that no score has chosen, with the scores and guesses they would have had: nobody sees why.
+    """Items that no score has chosen, with the scores and guesses they would have had: they look alike.
 
     With `among` a guess is one of the classes that are named for its item.
     """

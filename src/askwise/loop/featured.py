@@ -25,7 +25,7 @@ _CHUNK = 256  # items read between two reports of progress
 
 
 def head_of(network: nn.Module, like: Tensor, plan: Plan) -> Encoded | None:
-    """The network as one that takes features; none unless nothing that learns lies before them."""
+    """The network as one that takes features; None where a part that learns comes before the features."""
     if not isinstance(network, Encoded) or not network.frozen or network.thaw:
         return None
     if plan.training.get("augment"):
@@ -77,7 +77,7 @@ def seen_by(network: nn.Module, inputs: Any) -> Any:
 
 
 def encoder_condition(network: nn.Module) -> Mapping[str, Any]:
-    """What tells a frozen encoder from another: whichever way a round begins, its weights stay."""
+    """What tells a frozen encoder from another: its digest."""
     if not isinstance(network, Encoded) or not network.frozen:
         return {}
     return {"encoder": network_digest(network.encoder, weights=True)}

@@ -92,7 +92,7 @@ class Learner:
         ready(plan)
         chosen = choices.get("engine")
         self._items = as_pool(pool)
-        self._setting = assemble(
+        self.setting = assemble(
             as_network(network),
             self._items,
             plan,
@@ -104,14 +104,15 @@ class Learner:
             partial=partial,
             progress=progress,
         )
+        """What the loop acts upon (models, ledger, test items): for code inside askwise and its tests."""
 
     def ask(self) -> Questions:
         """The open questions, best first; asked again, the same ones until they are answered.
 
         Where there is nothing to ask the list is empty, and its `reason` says why.
         """
-        outcome = loop.advance(self._setting)
-        found = open_questions(self._setting)
+        outcome = loop.advance(self.setting)
+        found = open_questions(self.setting)
         return Questions(found, reason=outcome.reason if isinstance(outcome, Stop) else None)
 
     def tell(
@@ -130,7 +131,7 @@ class Learner:
             raise InputError(
                 f"tell takes labels by id, {{question.id: label}}, not a {type(answers).__name__}"
             )
-        return tell(self._setting, answers, annotator=annotator, key=key)
+        return tell(self.setting, answers, annotator=annotator, key=key)
 
     def run(self, *, oracle: AnyOracle, on_action: loop.OnAction | None = None) -> Wait | Stop:
         """How the run ended: stopped, or waiting for answers that the oracle does not have.
@@ -138,27 +139,37 @@ class Learner:
         `oracle` is a path, a mapping of labels, a function of a question, or an Oracle. `on_action`
         is called with every action before it is performed.
         """
-        return loop.run(self._setting, self._oracle(oracle), on_action=on_action)
+        return loop.run(self.setting, self._oracle(oracle), on_action=on_action)
 
     def live(self, *, checkpoint: int = CHECKPOINT) -> Live:
         """The loop beside a person: step by step, as answers come in from elsewhere.
 
         Every `checkpoint` answers the model is kept on the disk.
         """
-        return Live(self._setting, checkpoint=checkpoint)
+        return Live(self.setting, checkpoint=checkpoint)
+
+    @property
+    def plan(self) -> Plan:
+        """Every choice of the run."""
+        return self.setting.plan
+
+    @property
+    def pool(self) -> Pool:
+        """The items as the network takes them: where an encoder is frozen, their features."""
+        return self.setting.pool
 
     @property
     def store(self) -> Store:
         """Where the facts of the run are kept: questions, answers, rounds."""
-        return self._setting.store
+        return self.setting.store
 
     @property
     def fitted(self) -> Fitted:
-        """The current model: that of the last round."""
+        """The current model, trained in the last round."""
         return self._latest()[1]
 
     def _latest(self) -> tuple[int, Fitted]:
-        number, fitted = latest(self._setting)
+        number, fitted = latest(self.setting)
         if fitted is None:
             raise InputError("there is no model yet; answer the questions of ask() first")
         return number, fitted
@@ -173,10 +184,10 @@ class Learner:
         `inputs` are a tensor, an array, a Dataset, a table or a Pool; a folder or file like the one the
         pool was read from; or ids of its items.
         """
-        (number, fitted), plan = self._latest(), self._setting.plan
+        (number, fitted), plan = self._latest(), self.setting.plan
         seed = plan.draw_seed(number)
         rows = seen_by(fitted.network, self._inputs(inputs))
-        return predict(fitted, rows, draws=plan.draws, seed=seed, engine=self._setting.engine)
+        return predict(fitted, rows, draws=plan.draws, seed=seed, engine=self.setting.engine)
 
     def _inputs(self, given: Any) -> Any:
         if isinstance(given, str | Path):
@@ -187,53 +198,53 @@ class Learner:
 
     def status(self) -> Status:
         """How far the run is, how good its last model is, and what comes next."""
-        return status(self._setting.store)
+        return status(self.setting.store)
 
     def rounds(self) -> list[Round]:
         """Every model trained so far: labels, metrics, seconds, hash of the weights."""
-        self._setting.last()
-        return list(self._setting.rounds)
+        self.setting.last()
+        return list(self.setting.rounds)
 
     def add(self, more: Pool | Source) -> list[str]:
         """The ids of the items that the pool has gained; a store on disk keeps them as part of the run."""
         pool = more if isinstance(more, Pool) else Pool(more)
-        keep_added(self._setting.store, pool, [name for name in pool.ids if name not in self._setting.pool])
-        new = self._setting.pool.add(pool)
-        sync_grown(self._setting)
+        keep_added(self.setting.store, pool, [name for name in pool.ids if name not in self.setting.pool])
+        new = self.setting.pool.add(pool)
+        sync_grown(self.setting)
         return new
 
     def rename(self, old: str, new: str) -> None:
         """Give a class or a tag another name; its labels stay."""
-        edits.change(self._setting, "rename", old, [new])
+        edits.change(self.setting, "rename", old, [new])
 
     def merge(self, old: str, into: str) -> None:
         """Count the labels of one class as those of another from now on."""
-        edits.change(self._setting, "merge", old, [into])
+        edits.change(self.setting, "merge", old, [into])
 
     def split(self, old: str, into: Iterable[str]) -> None:
         """Ask again about the items of a class that has become several; these must be classes already."""
-        edits.change(self._setting, "split", old, list(into))
+        edits.change(self.setting, "split", old, list(into))
 
     def retire(self, old: str) -> None:
         """Take a class out of use; its items may be asked about again."""
-        edits.change(self._setting, "retire", old)
+        edits.change(self.setting, "retire", old)
 
     def resolve(self, labels: Mapping[Any, Any], *, annotator: str = "", note: str = "") -> list[Resolution]:
-        """The word that holds for each item whatever its answers say: labels by id, or SKIP, CANNOT_TELL."""
-        return edits.resolve(self._setting, labels, annotator=annotator, note=note)
+        """Settle items whatever was answered: labels by id, SKIP or CANNOT_TELL; the stored resolutions."""
+        return edits.resolve(self.setting, labels, annotator=annotator, note=note)
 
     def kept_for_testing(self) -> frozenset[str]:
-        """The items that labels are not told of, unless they are asked; none before the first question."""
-        testing = self._setting.testing()
+        """The items kept for testing, to be labelled only when asked; empty before the first question."""
+        testing = self.setting.testing()
         return frozenset(testing.order()) if testing.begun else frozenset()
 
     def set_aside(self, reasons: Mapping[str, str]) -> list[str]:
         """The ids of items that will not be asked, and were not yet: bad ones, or copies of others."""
-        return set_aside(self._setting, reasons)
+        return set_aside(self.setting, reasons)
 
     def retry(self) -> list[str]:
         """The ids of quarantined items that can be read again, and are back in the pool."""
-        return retry(self._setting)
+        return retry(self.setting)
 
     def certify(
         self,
@@ -248,8 +259,8 @@ class Learner:
         The last model labels all items that have no answer; some of them are checked, in a random order.
         """
         answers = None if oracle is None else self._oracle(oracle)
-        with self._setting.acting:
-            return audit(self._setting, error=error, confidence=confidence, checks=checks, oracle=answers)
+        with self.setting.acting:
+            return audit(self.setting, error=error, confidence=confidence, checks=checks, oracle=answers)
 
     def estimate(
         self,
@@ -260,35 +271,35 @@ class Learner:
         alpha: int | float = 0.05,
     ) -> list[Share]:
         """The share of a class, or the mean of a number, over the pool; then over every part of it."""
-        return share_of(self._setting, label, parts=parts, width=width, alpha=alpha)
+        return share_of(self.setting, label, parts=parts, width=width, alpha=alpha)
 
     def ask_tests(self, count: int) -> Questions:
-        """The open questions, after `count` more that test the model: uniform draws, to estimate better."""
-        with self._setting.acting:
-            self._setting.refresh()
-            ask_questions(self._setting, 0, tests=positive("count", count))
-            self._setting.refresh()
-        return Questions(open_questions(self._setting), reason=None)
+        """Ask `count` more test questions, drawn uniformly; returns all open questions."""
+        with self.setting.acting:
+            self.setting.refresh()
+            ask_questions(self.setting, 0, tests=positive("count", count))
+            self.setting.refresh()
+        return Questions(open_questions(self.setting), reason=None)
 
     def suspects(self, *, count: int | None = None) -> list[Suspect]:
-        """Labels that are probably wrong, the most doubtful first."""
-        return suspects_of(self._setting, count=count)
+        """Labels that are probably wrong, the most suspect first."""
+        return suspects_of(self.setting, count=count)
 
     @cached_property
     def finder(self) -> Finder:
         """Items like others, of a class, or on a map of the pool; never one that is kept for testing."""
-        return Finder(self._setting)
+        return Finder(self.setting)
 
     def annotators(self) -> tuple[list[str], Annotators] | None:
         """Who answered, and how good each is; None unless two people answered the same item."""
-        return annotators_of(self._setting)
+        return annotators_of(self.setting)
 
     def finish(self) -> tuple[Fitted, int, Quality | None]:
-        """A model of all answers, test answers included; how many; how good the model before it is."""
-        return final_model(self._setting)
+        """A model of all answers, test answers included; their number; how good the model before it was."""
+        return final_model(self.setting)
 
     def _oracle(self, source: AnyOracle) -> Oracle:
-        return open_oracle(source, classes=self._setting.labelling, find=self._items.find)
+        return open_oracle(source, classes=self.setting.labelling, find=self._items.find)
 
     def _repr_html_(self) -> str:
         now = self.status()
@@ -309,7 +320,7 @@ class Learner:
 
     def close(self) -> None:
         """Let another process go on with the store."""
-        self._setting.store.close()
+        self.setting.store.close()
 
     def __enter__(self) -> "Learner":
         return self

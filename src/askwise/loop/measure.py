@@ -1,4 +1,4 @@
-"""What a new model says of the part of the pool that is kept for testing, in what a round keeps of it."""
+"""What a new model predicts for the part of the pool that is kept for testing, as a round stores it."""
 
 from typing import Any
 
@@ -37,9 +37,9 @@ def measure(setting: Setting, fitted: Fitted, number: int) -> dict[str, Any]:
         found = _classes(setting, number, ids, mean)
     elif setting.plan.kind == "multilabel":
         best, guess = mean.max(dim=-1)
-        doubt = (1 - best.double()).clamp(0, 1)
-        found = {"items": _kept(testing, ids, guess, doubt)}
-        found["region"] = [Spread.of(column).written() for column in doubt.T]
+        uncertainty = (1 - best.double()).clamp(0, 1)
+        found = {"items": _kept(testing, ids, guess, uncertainty)}
+        found["region"] = [Spread.of(column).written() for column in uncertainty.T]
     found[KEPT] = testing.size
     if setting.plan.kind != "classification":
         found["estimates"] = _estimates(setting, fitted, number)
@@ -49,7 +49,7 @@ def measure(setting: Setting, fitted: Fitted, number: int) -> dict[str, Any]:
 def _classes(setting: Setting, number: int, ids: list[str], mean: Tensor) -> dict[str, Any]:
     testing = setting.testing()
     best, guess = mean.max(dim=-1)
-    doubt = (1 - best.double()).clamp(0, 1)
+    uncertainty = (1 - best.double()).clamp(0, 1)
     earlier = setting.guesses.get(number - 1)
     steady = setting.plan.stable is not None
     if steady and earlier is None and (past := model_before(setting, number)) is not None:
@@ -59,20 +59,20 @@ def _classes(setting: Setting, number: int, ids: list[str], mean: Tensor) -> dic
     setting.guesses = {number: now}
     moved = [earlier[name] != now[name] for name in ids if name in earlier] if steady and earlier else []
     if testing.groups:
-        doubt, spread = _grouped([testing.group_of(name) for name in ids], doubt)
+        uncertainty, spread = _grouped([testing.group_of(name) for name in ids], uncertainty)
     else:
-        spread = Spread.of(doubt)
+        spread = Spread.of(uncertainty)
     return {
-        "items": _kept(testing, ids, guess, doubt),
+        "items": _kept(testing, ids, guess, uncertainty),
         "region": spread.written(),
         "changed": sum(moved) / len(moved) if moved else None,
     }
 
 
-def _kept(testing: Testing, ids: list[str], guess: Tensor, doubt: Tensor) -> dict[str, list[Any]]:
+def _kept(testing: Testing, ids: list[str], guess: Tensor, uncertainty: Tensor) -> dict[str, list[Any]]:
     """Of the test items that were asked and of the next ones: what the model says, and how unsure it is."""
     wanted = {*testing.asked, *testing.next(_AHEAD)}
-    rows = zip(ids, guess.tolist(), doubt.tolist(), strict=True)
+    rows = zip(ids, guess.tolist(), uncertainty.tolist(), strict=True)
     return {name: [said, value] for name, said, value in rows if name in wanted}
 
 
@@ -103,10 +103,10 @@ def known_by(
     return ids, torch.cat(means) if means else torch.empty(0, len(plan.names))
 
 
-def _grouped(groups: list[str], doubt: Tensor) -> tuple[Tensor, Spread]:
+def _grouped(groups: list[str], uncertainty: Tensor) -> tuple[Tensor, Spread]:
     """The mean of each item's group, and the spread of these means over the groups."""
     names = {group: place for place, group in enumerate(dict.fromkeys(groups))}
     place = torch.tensor([names[group] for group in groups])
-    sums = torch.zeros(len(names), dtype=torch.float64).index_add_(0, place, doubt)
+    sums = torch.zeros(len(names), dtype=torch.float64).index_add_(0, place, uncertainty)
     means = sums / place.bincount(minlength=len(names))
     return means[place], Spread.of(means)

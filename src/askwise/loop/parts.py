@@ -139,9 +139,9 @@ def _rows(name: str, given: tuple[Any, Any]) -> np.ndarray:
 def _known(name: str, ids: Collection[str], pool: Pool) -> None:
     if not ids:
         raise InputError(f"{name} is empty; leave it out instead")
-    strange = next((identity for identity in ids if identity not in pool), None)
-    if strange is not None:
-        raise InputError(f"{name} names the item {strange!r}, which the pool does not have")
+    unknown = next((identity for identity in ids if identity not in pool), None)
+    if unknown is not None:
+        raise InputError(f"{name} names the item {unknown!r}, which the pool does not have")
 
 
 def _digest(parts: Sequence[Any]) -> str:

@@ -159,7 +159,7 @@ class Plan(Record):
         return derive(self.seed, "draw", round_number)
 
     def wanted(self, identity: str) -> int:
-        """How many answers a question about an item wants; chance decides by the item, so it stays so."""
+        """How many answers a question about an item wants; the hash of its id decides."""
         drawn = derive(self.seed, "overlap", identity) / 2**56
         return self.needed + (drawn < self.overlap)
 
@@ -170,7 +170,7 @@ class Plan(Record):
 
     @property
     def made_of(self) -> Literal["classes", "tags", "numbers"]:
-        """What the plan calls these names."""
+        """What the names are: `classes`, `tags` or `numbers`."""
         return named(self.task).made_of
 
     @property

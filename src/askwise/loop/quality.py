@@ -109,7 +109,7 @@ def marks(testing: Testing, rounds: Sequence[Round]) -> Marks | None:
     return Marks(
         torch.tensor([one.label if isinstance(one.label, int) else -1 for one in done], dtype=torch.int64),
         torch.tensor([guess for guess, _ in known], dtype=torch.int64),
-        torch.tensor([doubt for _, doubt in known], dtype=torch.float64),
+        torch.tensor([uncertainty for _, uncertainty in known], dtype=torch.float64),
         Spread.read(measured["region"]),
         tuple(testing.group_of(one.id) for one in done) if testing.groups else None,
     )
@@ -153,7 +153,7 @@ def _tagged(plan: Plan, testing: Testing, measured: Mapping[str, Any], told: dic
     try:
         bands = tags(
             (guess != labels) & (labels >= 0),
-            torch.tensor([doubt for _, doubt in known], dtype=torch.float64),
+            torch.tensor([uncertainty for _, uncertainty in known], dtype=torch.float64),
             [Spread.read(one) for one in measured["region"]],
             skipped=labels < 0,
         )

@@ -25,7 +25,7 @@ Part: TypeAlias = tuple[list[str], Tensor, dict[str, str]]
 
 @dataclass(frozen=True)
 class Scored:
-    """The items kept and their scores, best first where not all were kept; and what was met on the way."""
+    """The items kept and their scores, best first where not all were kept; and unreadable items."""
 
     ids: list[str]
     scores: Tensor

@@ -1,11 +1,10 @@
 """How many of the pool are of a class, and the mean of a number: from test answers and all predictions."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from askwise.assess import Estimate, mean, prevalence
 from askwise.errors import InputError
@@ -28,7 +27,7 @@ class Share:
     """Uniform answers that the wanted width should take besides, where one was wanted."""
 
     def as_json(self) -> dict[str, Any]:
-        """It as plain values."""
+        """The share as plain values."""
         return asdict(self)
 
 
@@ -69,13 +68,11 @@ def share_of(
     value: Callable[[Label | None, int], bool | float | None] = _number if numbers else _is
     said = {one.id: value(one.label, place) for one in testing.tested() if one.id in predicted}
     groups = {name: testing.group_of(name) for name in ids} if testing.groups else None
-    estimate = _mean if numbers else _share
-    found = [estimate("all", said, predicted, groups, alpha)]
+    estimate, whole = _mean if numbers else _share, _Known(said, predicted, groups, alpha)
+    found = [estimate("all", whole)]
     for part in sorted({parts[name] for name in ids if name in parts}) if parts else ():
         mine = {name for name in ids if parts is not None and parts.get(name) == part}
-        inside = {name: one for name, one in said.items() if name in mine}
-        of_part = {name: value for name, value in predicted.items() if name in mine}
-        found.append(estimate(part, inside, of_part, groups, alpha))
+        found.append(estimate(part, whole.within(mine)))
     if width is None:
         return found
     return [replace(one, more=one.estimate.more(width) if one.estimate else None) for one in found]
@@ -93,68 +90,62 @@ def _number(label: Label | None, place: int) -> float | None:
     return label.values[place] if isinstance(label, Numbers) else None
 
 
-def _mean(
-    part: str,
-    said: Mapping[str, bool | float | None],
-    predicted: Mapping[str, float],
-    groups: Mapping[str, str] | None,
-    alpha: int | float,
-) -> Share:
-    """The estimate; a skipped item could be any number, so the mean is that of the items with a number."""
-    known = {name: value for name, value in said.items() if value is not None}
-    skipped = len(said) - len(known)
-    try:
-        found = mean(
-            torch.tensor(list(known.values()), dtype=torch.float64),
-            torch.tensor([predicted[name] for name in known], dtype=torch.float64),
-            torch.tensor(list(predicted.values()), dtype=torch.float64),
-            alpha=alpha,
-            groups=None if groups is None else [groups[name] for name in known],
-            pool_groups=None if groups is None else [groups[name] for name in predicted],
+@dataclass(frozen=True)
+class _Known:
+    """What was said of some items (None where nobody knows), and what is predicted of all."""
+
+    said: Mapping[str, bool | float | None]
+    predicted: Mapping[str, float]
+    groups: Mapping[str, str] | None
+    alpha: int | float
+
+    def within(self, ids: Collection[str]) -> "_Known":
+        """The same of these items alone."""
+        said = {name: value for name, value in self.said.items() if name in ids}
+        return replace(self, said=said, predicted={k: v for k, v in self.predicted.items() if k in ids})
+
+    def mean(self, answers: Mapping[str, float]) -> Estimate:
+        """The mean over all items, from these answers and every prediction."""
+        groups = self.groups
+        return mean(
+            torch.tensor(list(answers.values()), dtype=torch.float64),
+            torch.tensor([self.predicted[name] for name in answers], dtype=torch.float64),
+            torch.tensor(list(self.predicted.values()), dtype=torch.float64),
+            alpha=self.alpha,
+            groups=None if groups is None else [groups[name] for name in answers],
+            pool_groups=None if groups is None else [groups[name] for name in self.predicted],
         )
-    except InputError as error:
-        return Share(part, None, skipped, str(error))
-    return Share(part, found, skipped)
+
+    def prevalence(self, answers: Mapping[str, bool]) -> Estimate:
+        """The share over all items; by groups it is their mean, kept within 0 and 1."""
+        if self.groups is not None:
+            found = self.mean({name: float(value) for name, value in answers.items()})
+            return replace(found, low=max(0.0, found.low), high=min(1.0, found.high))
+        return prevalence(
+            torch.tensor(list(answers.values())),
+            torch.tensor([self.predicted[name] for name in answers], dtype=torch.float64),
+            torch.tensor(list(self.predicted.values()), dtype=torch.float64),
+            alpha=self.alpha,
+        )
 
 
-def _share(
-    part: str,
-    said: Mapping[str, bool | float | None],
-    chance: Mapping[str, float],
-    groups: Mapping[str, str] | None,
-    alpha: int | float,
-) -> Share:
-    """The estimate; a skipped item counts as of another class in the lower limit, as of this one above."""
-    skipped = sum(value is None for value in said.values())
-    predicted = torch.tensor([chance[name] for name in said], dtype=torch.float64)
-    pool = torch.tensor(list(chance.values()), dtype=torch.float64)
-    ends = [torch.tensor([bool(value is None and above) or value is True for value in said.values()])
-            for above in (False, True)]  # fmt: skip
+def _mean(part: str, known: _Known) -> Share:
+    """The estimate; a skipped item could be any number, so the mean is that of the items with a number."""
+    answers = {name: value for name, value in known.said.items() if value is not None}
+    skipped = len(known.said) - len(answers)
     try:
-        low, high = (_estimate(end, predicted, pool, list(said), list(chance), groups, alpha) for end in ends)
+        return Share(part, known.mean(answers), skipped)
     except InputError as error:
         return Share(part, None, skipped, str(error))
-    value = (low.value + high.value) / 2
-    return Share(part, replace(low, value=value, high=high.high), skipped)
 
 
-def _estimate(
-    positive: Tensor,
-    predicted: Tensor,
-    pool: Tensor,
-    ids: list[str],
-    every: list[str],
-    groups: Mapping[str, str] | None,
-    alpha: int | float,
-) -> Estimate:
-    if groups is None:
-        return prevalence(positive, predicted, pool, alpha=alpha)
-    found = mean(
-        positive.double(),
-        predicted,
-        pool,
-        alpha=alpha,
-        groups=[groups[name] for name in ids],
-        pool_groups=[groups[name] for name in every],
-    )
-    return replace(found, low=max(0.0, found.low), high=min(1.0, found.high))
+def _share(part: str, known: _Known) -> Share:
+    """The estimate; a skipped item counts as of another class in the lower limit, as of this one above."""
+    skipped = sum(value is None for value in known.said.values())
+    ends = ({name: value is True or (value is None and above) for name, value in known.said.items()}
+            for above in (False, True))  # fmt: skip
+    try:
+        low, high = (known.prevalence(end) for end in ends)
+    except InputError as error:
+        return Share(part, None, skipped, str(error))
+    return Share(part, replace(low, value=(low.value + high.value) / 2, high=high.high), skipped)

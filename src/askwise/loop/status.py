@@ -29,7 +29,7 @@ class Status:
 
 
 def status(store: Store) -> Status:
-    """How a run stands; what that costs grows neither with the pool nor, without test questions, at all."""
+    """How a run stands; the cost grows neither with the pool nor, without test questions, with history."""
     last, planned = store.last(Round), store.last(Planned)
     if planned is None:
         raise InputError(f"store {store.name} holds no run yet; start one first")

@@ -36,7 +36,7 @@ class Suspect:
 
 
 def suspects_of(setting: Setting, *, count: int | None = None) -> list[Suspect]:
-    """Given labels, the most doubtful first, by models trained on the other four fifths of the labels."""
+    """Given labels, the most suspect first, by models trained on the other four fifths of the labels."""
     one_class(setting.plan, "a list of suspects")
     setting.refresh()
     labels = {name: class_number(label) for name, label in sorted(setting.ledger.labels.items())}

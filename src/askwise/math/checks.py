@@ -34,7 +34,7 @@ def check_log_probs(log_probs: object, *, name: str = "log_probs") -> LogProbs:
 
 
 def _check_values(log_probs: LogProbs, name: str) -> None:
-    """Nothing, or a refusal that says what the values look like instead."""
+    """Refuse values that are no log-probabilities, and say what they look like instead."""
     if log_probs.isnan().any():
         raise InputError(f"{name} contains NaN; look at the network's outputs")
     if log_probs.isposinf().any():

@@ -24,7 +24,7 @@ def squared(points: Float[Tensor, "n D"], others: Float[Tensor, "m D"]) -> Float
 
 
 def squared_to(points: Features, one: Float[Tensor, " D"]) -> Float[Tensor, " N"]:
-    """Squared distance of every point to one, by plain differences: equal rows get equal bits."""
+    """Squared distance of every point to a single one, by plain differences: equal rows get equal bits."""
     return torch.cat([(chunk - one).square().contiguous().sum(dim=1) for chunk in chunks(points)])
 
 

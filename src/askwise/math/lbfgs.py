@@ -19,7 +19,7 @@ Loss: TypeAlias = Callable[[Tensor], tuple[float, Tensor]]
 
 
 def minimum(loss: Loss, start: Float[Tensor, " P"], *, within: float, steps: int) -> Float[Tensor, " P"]:
-    """Where no slope is steeper than `within`, or where `steps` lead, or where no step goes down."""
+    """The minimum: a point whose slopes are all below `within`, or the last point after `steps` steps."""
     point = start
     value, slope = loss(point)
     moves, turns = (point.new_empty(_PAIRS, len(point)) for _ in range(2))

@@ -13,8 +13,8 @@ from askwise.nets.recipe import recorded
 class Axes(nn.Module):
     """Features along fixed axes, each weighted by its variance to a power, every row of length 1.
 
-    The axes are the first features until `place` has put them where a pool varies. The power is
-    whoever learns' choice; a half until then.
+    The axes are the first features until `place` has put them where a pool varies. The
+    posterior chooses the power; it is a half until then.
     """
 
     centre: Tensor

@@ -96,7 +96,7 @@ def on_features(network: Encoded) -> Encoded:
 
 @recorded
 def unchanged() -> nn.Identity:
-    """The encoder of items that are features already.
+    """An encoder that returns its inputs: the items are features already.
 
     >>> aw.nets.unchanged()(x).equal(x)
     True

@@ -69,6 +69,6 @@ class Beside:
         return {"gaussian": self.gaussian.state_dict(), "rest": self.rest.state_dict()}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on from there, to the bit."""
+        """Restore a state; later steps are the same to the bit."""
         self.gaussian.load_state_dict(state_dict["gaussian"])
         self.rest.load_state_dict(state_dict["rest"])

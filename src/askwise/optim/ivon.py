@@ -8,9 +8,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import Parameter
 
-from askwise.errors import above_zero, at_least_zero, positive
+from askwise.errors import above_zero, at_least_zero
 from askwise.optim.flipout import flipped
-from askwise.optim.sampling import Samples, check_betas, check_radius, gradients, normal, placed, rate
+from askwise.optim.sampling import Samples, common_options, gradients, normal, placed, rate
 from askwise.optim.squares import Layer
 
 
@@ -58,14 +58,11 @@ class IVON(torch.optim.Optimizer):
         clip_radius: float = float("inf"),
         flipout: tuple[nn.Module, Mapping[str, Layer]] | None = None,
     ) -> None:
+        shared = common_options(lr=lr, count=count, betas=betas, take_in=take_in, clip_radius=clip_radius)
         defaults = {
-            "lr": at_least_zero("lr", lr),
-            "count": above_zero("count", count),
+            **shared,
             "hess_init": above_zero("hess_init", hess_init),
-            "betas": check_betas(betas),
-            "take_in": None if take_in is None else positive("take_in", take_in),
             "weight_decay": at_least_zero("weight_decay", weight_decay),
-            "clip_radius": check_radius(clip_radius),
         }
         self.samples, self.rng, self.flipout = samples, rng, flipout
         self._samples = Samples(samples)
@@ -131,7 +128,7 @@ class IVON(torch.optim.Optimizer):
         return {**super().state_dict(), "rng": self.rng.get_state()}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on from there, to the bit."""
+        """Restore a state; later steps are the same to the bit."""
         super().load_state_dict(state_dict)
         self.rng.set_state(state_dict["rng"])
         self._samples.clear()

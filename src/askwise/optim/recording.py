@@ -1,4 +1,4 @@
-"""What the layers of a network are called on, and the gradients at what they give, heard by hooks."""
+"""Hooks that record the inputs of layers and the gradients at their outputs."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import Parameter
 
-from askwise.errors import InputError, positive
+from askwise.errors import InputError, above_zero, at_least_zero, positive
 
 _REMEMBERED = 0.1  # of the steps so far
 NOISES = ("flipout", "sample")
@@ -31,6 +32,19 @@ def rate(step: int, *, beta: float, take_in: int | None) -> float:
     if take_in is None:
         return 1 - beta
     return 1 / take_in if step <= take_in else min(0.5, 1 / (_REMEMBERED * step))
+
+
+def common_options(
+    *, lr: float, count: int | float, betas: Sequence[float], take_in: int | None, clip_radius: float
+) -> dict[str, Any]:
+    """The options that every optimizer here has, checked."""
+    return {
+        "lr": at_least_zero("lr", lr),
+        "count": above_zero("count", count),
+        "betas": check_betas(betas),
+        "take_in": None if take_in is None else positive("take_in", take_in),
+        "clip_radius": check_radius(clip_radius),
+    }
 
 
 def check_radius(radius: float) -> float:

@@ -8,13 +8,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import Parameter
 
-from askwise.errors import InputError, above_zero, at_least_zero, choose, positive
+from askwise.errors import InputError, above_zero, at_least_zero, choose
 from askwise.math.fisher import probe
 from askwise.optim.beside import AveragedAdam
 from askwise.optim.flipout import flipped
 from askwise.optim.layers import gaussian_layers, own_parameters
 from askwise.optim.recording import Recording, recording
-from askwise.optim.sampling import NOISES, Samples, check_betas, check_radius, gradients, normal, placed, rate
+from askwise.optim.sampling import NOISES, Samples, common_options, gradients, normal, placed, rate
 
 CURVATURES = ("gauss_newton", "squares")
 _FIRST_TAU = 0.1
@@ -89,15 +89,12 @@ class VOGN(torch.optim.Optimizer):
         self._samples = Samples(samples)
         self._record: Recording | None = None
         gaussian = [p for layer in self.layers.values() for p in own_parameters(layer).values()]
+        shared = common_options(lr=lr, count=count, betas=betas, take_in=take_in, clip_radius=clip_radius)
         defaults = {
-            "lr": at_least_zero("lr", lr),
-            "count": above_zero("count", count),
+            **shared,
             "prior_precision": above_zero("prior_precision", prior_precision),
-            "betas": check_betas(betas),
-            "take_in": None if take_in is None else positive("take_in", take_in),
             "damping": at_least_zero("damping", damping),
             "warm_up": at_least_zero("warm_up", warm_up),
-            "clip_radius": check_radius(clip_radius),
         }
         super().__init__([{"params": gaussian, "step": 0}], defaults)
         for p in gaussian:
@@ -197,7 +194,7 @@ class VOGN(torch.optim.Optimizer):
         return {**super().state_dict(), "rng": self.rng.get_state(), "rest": self.rest.state_dict()}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on from there, to the bit."""
+        """Restore a state; later steps are the same to the bit."""
         super().load_state_dict(state_dict)
         self.rest.load_state_dict(state_dict["rest"])
         self.rng.set_state(state_dict["rng"])

@@ -1,4 +1,4 @@
-"""Who answers: a simulation, a file, a function."""
+"""Oracles, which answer questions: a simulation, a file, a function."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

@@ -8,7 +8,7 @@ from askwise.store.facts import Told
 
 
 class OracleError(AskwiseError):
-    """The one who should answer failed."""
+    """The function that should answer raised an error."""
 
 
 class Function:

@@ -1,4 +1,4 @@
-"""The tasks of Label Studio: labels written as annotations, and read from them; the one place that knows."""
+"""The tasks of Label Studio: labels written as annotations and read from them, both ways in one place."""
 
 import json
 import math

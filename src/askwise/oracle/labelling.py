@@ -129,8 +129,8 @@ class TagSets:
         for mark in self._marks():
             parts = [piece for part in parts for piece in part.split(mark)]
         own = [part.strip() for part in parts if part.strip()]
-        doubtful = [tag for tag in own if tag.startswith("?") and tag not in self.names]
-        return {tag: 1 for tag in own if tag not in doubtful} | {tag[1:]: None for tag in doubtful}
+        unsure = [tag for tag in own if tag.startswith("?") and tag not in self.names]
+        return {tag: 1 for tag in own if tag not in unsure} | {tag[1:]: None for tag in unsure}
 
     def _marks(self) -> str:
         """What may stand between two tags: marks that are no part of a name."""

@@ -13,7 +13,7 @@ from askwise.papers.claims import Decided, decide
 from askwise.papers.curves import curve, having, mean_list
 from askwise.papers.record import Paper, Results, Table
 from askwise.papers.work import commits, results, rows, runs_file, spent
-from askwise.report.figure import save, save_shares
+from askwise.report.figure import figure, save, shares_figure
 
 NO_RUN = "no run yet"
 
@@ -112,12 +112,13 @@ def _pictures(
         if one.bins:
             edges = next(iter(next(iter(ours.values())).values()))[one.bins]
             shares = {name: mean_list(rows, one.measure) for name, rows in ours.items()}
-            made[title] = save_shares(shares, edges, path, title=title, along=one.words)
+            drawn = shares_figure(shares, edges, title=title, along=one.words)
         else:
             curves = [curve(name, rows, measure=one.measure, x=one.x) for name, rows in ours.items()]
             along = "" if one.x == "labels" else one.x
             theirs = one.theirs(data_dir)
-            made[title] = save(curves, path, title=title, theirs=theirs, measure=one.words, along=along)
+            drawn = figure(curves, title=title, theirs=theirs, measure=one.words, along=along)
+        made[title] = save(drawn, path)
     return made
 
 

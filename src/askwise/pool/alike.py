@@ -1,4 +1,4 @@
-"""How alike two items are: fingerprints of pictures and of texts, made so that copies meet."""
+"""How alike two items are: fingerprints of pictures and of texts, nearly equal for copies."""
 
 import unicodedata
 from collections.abc import Iterator, Sequence

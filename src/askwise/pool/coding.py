@@ -42,7 +42,7 @@ Column = Annotated[Number | Category, Field(discriminator="kind")]
 
 
 class Coding(_Record):
-    """What becomes of each column; `Coding.model_validate_json(coding.model_dump_json())` is the same."""
+    """How each column becomes numbers; `Coding.model_validate_json(coding.model_dump_json())` is the same."""
 
     columns: tuple[Column, ...]
 

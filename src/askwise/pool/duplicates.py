@@ -65,7 +65,7 @@ class Written(Protocol):
 def duplicates(pool: Pool, *, looked: Callable[[int], None] = lambda _: None) -> Duplicates:
     """The copies in a pool: equal ones, and near ones where items are pictures or texts.
 
-    `looked` hears how many more pictures were read.
+    `looked` is called with how many more pictures were read.
 
     >>> pool = aw.pool.arrays(torch.tensor([[1.0], [2.0], [1.0]]), ids=["a", "b", "c"])
     >>> aw.pool.duplicates(pool).groups
@@ -197,7 +197,7 @@ def merged(groups: Iterable[Sequence[str]], *, order: Sequence[str]) -> list[Gro
 
 
 def once(ids: Sequence[str], groups: Iterable[Group], *, told: Collection[str] = ()) -> list[str]:
-    """The ids that may be asked, so that no two copies are: of each group the first, or none if one is told.
+    """The ids that may be asked: of each group of copies the first, or none if one has a label.
 
     Chosen from these, no batch can hold two of a group, whatever chooses.
 

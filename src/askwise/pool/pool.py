@@ -26,7 +26,7 @@ class Reading:
 
 @runtime_checkable
 class Source(Protocol):
-    """Where items come from: one file of this folder for each kind."""
+    """Where items come from; each kind of source is one file of this folder."""
 
     @property
     def ids(self) -> Sequence[str]:
@@ -295,7 +295,7 @@ class Pool:
 
 
 def stack(items: Mapping[str, Tensor | str], like: Tensor) -> Reading:
-    """Single tensors as one; those that look otherwise, and those that are a reason, are left out."""
+    """Single tensors as one; those of another shape or type, and reasons in their place, are left out."""
     bad: dict[str, str] = {}
     rows: dict[str, Tensor] = {}
     for identity, item in items.items():

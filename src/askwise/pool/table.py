@@ -156,9 +156,9 @@ def _wanted(
 
 
 def _fitted(found: Sequence[Row], wanted: Sequence[str], categories: Sequence[str]) -> Coding:
-    strange = next((name for name in categories if name not in wanted), None)
-    if strange is not None:
-        raise InputError(f"categories names {strange!r}, and the columns are: {', '.join(wanted)}")
+    unknown = next((name for name in categories if name not in wanted), None)
+    if unknown is not None:
+        raise InputError(f"categories names {unknown!r}, and the columns are: {', '.join(wanted)}")
     whole = [row.cells for row in found if row.reason is None]
     if not whole:
         raise InputError(f"no row can be used; the first: {found[0].reason if found else 'there is none'}")

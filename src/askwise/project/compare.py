@@ -52,7 +52,7 @@ class Compared:
 
     @property
     def separates(self) -> bool:
-        """Whether it is surely better than not looking."""
+        """Whether its interval lies above the share that guessing would get right."""
         return self.interval[0] > self.chance
 
 

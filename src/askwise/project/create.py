@@ -31,7 +31,7 @@ Tell: TypeAlias = Callable[[list[str]], None]
 
 @dataclass(frozen=True)
 class Made:
-    """What came of `create`."""
+    """What `create` made or added."""
 
     project: Project
     plan: Plan
@@ -62,9 +62,9 @@ def create(
     """A project of these items in a folder; where there is one already, what is new is added to it.
 
     `names` are what a label is `made_of`: classes, tags or numbers. `examples` are pairs of a class and an
-    item. `tell` hears first what was found and refused. `chosen` are `acquire`, `posterior`, `fine_tune`
-    and `group`, where a person chose them. Whatever is refused leaves no project behind, and one that was
-    there as it was.
+    item. `tell` is called first with what was found and refused. `chosen` are `acquire`, `posterior`,
+    `fine_tune` and `group`, where a person chose them. A refusal leaves no project behind, and changes none
+    that was there.
     """
     if names and made_of == "classes":
         check_names(names)

@@ -14,7 +14,7 @@ _ENOUGH = 4  # labels that a column must all say before it is no coincidence
 
 
 def refuse_leaks(source: Source, pool: Pool, told: Mapping[str, Any], classes: Sequence[str]) -> list[str]:
-    """What a person should know of the columns; one that says the labels is refused."""
+    """Warnings about columns; a column that gives the labels away is refused."""
     if source.coding is None:
         return []
     names = [part.column for part in source.coding.columns]

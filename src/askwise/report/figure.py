@@ -117,41 +117,20 @@ def figure(
     return drawn
 
 
-def save(
-    curves: Sequence[Curve],
-    path: str | Path,
-    *,
-    title: str = "",
-    baseline: str = "random",
-    theirs: Sequence[Curve] = (),
-    measure: str = "",
-    along: str = "",
-) -> Path:
-    """The path, where the picture now is: PNG, SVG or PDF by its ending."""
-    target = target_of(path)
-    drawn = figure(curves, title=title, baseline=baseline, theirs=theirs, measure=measure, along=along)
-    drawn.savefig(target, dpi=160)
-    return target
-
-
-def target_of(path: str | Path) -> Path:
-    """Where a figure goes, in a folder that is there; other endings than those of pictures are refused."""
+def save(drawn: Figure, path: str | Path) -> Path:
+    """The path, where the picture now is: PNG, SVG or PDF by its ending, in a folder that is made."""
     target = Path(path)
     if target.suffix not in _FORMATS:
         raise InputError(f"a figure ends in {', '.join(_FORMATS)}, not in {target.suffix or 'nothing'}")
     target.parent.mkdir(parents=True, exist_ok=True)
+    drawn.savefig(target, dpi=160)
     return target
 
 
-def save_shares(
-    shares: Mapping[str, Sequence[Number]],
-    edges: Sequence[Number],
-    path: str | Path,
-    *,
-    title: str,
-    along: str,
-) -> Path:
-    """The path of a picture of distributions over the same bins: one outline each."""
+def shares_figure(
+    shares: Mapping[str, Sequence[Number]], edges: Sequence[Number], *, title: str, along: str
+) -> Figure:
+    """Distributions over the same bins: one outline each."""
     drawn = Figure(figsize=(7.0, 4.2), layout="constrained")
     axes = drawn.subplots()
     for number, (name, values) in enumerate(shares.items()):
@@ -161,6 +140,4 @@ def save_shares(
     axes.set(xlabel=along, ylabel="share, %", title=title)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)
-    target = target_of(path)
-    drawn.savefig(target, dpi=160)
-    return target
+    return drawn

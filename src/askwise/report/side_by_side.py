@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import fmean
 
 from matplotlib.axes import Axes
@@ -11,7 +10,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from askwise.report.content import Number
-from askwise.report.figure import COLOURS, GREY, target_of
+from askwise.report.figure import COLOURS, GREY
 from askwise.report.wording import seeds
 
 _ACROSS = 4  # panels in a row
@@ -53,15 +52,6 @@ def side_by_side(panels: Sequence[Panel], *, title: str = "", baseline: str = "p
     counts = {len(values) for panel in panels for values in panel.values.values()}
     drawn.suptitle(f"{title} ({seeds(counts)})".strip() if counts else title, fontsize=11)
     return drawn
-
-
-def save_side_by_side(
-    panels: Sequence[Panel], path: str | Path, *, title: str = "", baseline: str = "point"
-) -> Path:
-    """The path, where the picture now is: PNG, SVG or PDF by its ending."""
-    target = target_of(path)
-    side_by_side(panels, title=title, baseline=baseline).savefig(target, dpi=160)
-    return target
 
 
 def _draw(axes: Axes, panel: Panel, methods: Sequence[str], baseline: str) -> None:

@@ -25,7 +25,7 @@ _EVERY = ("classification", "multilabel", "regression", "segmentation")
 
 @dataclass(frozen=True)
 class Selection:
-    """A function, and what the loop must know of it.
+    """A selection function, and what the loop must know of it.
 
     `needs` names its inputs, any of `scores`, `log_probs`, `moments`, `features`, in its order. `sees`
     says which scored items it looks at: the `best`, as many as are picked; a `shortlist` of the best; or

@@ -30,6 +30,16 @@ class Lease:
     until: float
 
 
+@dataclass(frozen=True)
+class Taker:
+    """Who leases questions, for how many seconds, of which kinds, and whether the newest come first."""
+
+    annotator: str
+    seconds: int | float
+    kinds: Collection[str] = ("learn",)
+    newest: bool = False
+
+
 @runtime_checkable
 class Store(Protocol):
     """Durable facts.
@@ -92,30 +102,14 @@ class Store(Protocol):
     def times(self, revisions: Collection[int]) -> dict[int, str]:
         """When these revisions were appended, in ISO 8601; those that are not there are left out."""
 
-    def lease(
-        self,
-        annotator: str,
-        *,
-        seconds: int | float,
-        kinds: Collection[str] = ("learn",),
-        newest: bool = False,
-    ) -> Lease | None:
-        """A question that this annotator has neither answered nor holds; none if there is none free.
+    def lease(self, taker: Taker) -> Lease | None:
+        """A question that the taker has neither answered nor holds; none if there is none free.
 
         First those that others have answered and that want more answers, last those that were given back;
         between them the oldest first, or with `newest` those asked last.
         """
 
-    def swap(
-        self,
-        back: Collection[Lease],
-        annotator: str,
-        *,
-        count: int,
-        seconds: int | float,
-        kinds: Collection[str] = ("learn",),
-        newest: bool = False,
-    ) -> list[Lease]:
+    def swap(self, back: Collection[Lease], taker: Taker, *, count: int) -> list[Lease]:
         """Up to `count` leases as `lease` gives them, after these are given back; all of it at once."""
 
     def renew(self, lease: Lease, *, seconds: int | float) -> Lease | None:

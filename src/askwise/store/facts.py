@@ -1,4 +1,4 @@
-"""What can be known about a run: every fact is a frozen record that is appended and never edited.
+"""The facts of a run: each is a frozen record that is appended and never edited.
 
 `revision` and `seq` are given by the store: facts appended together share a revision, and `seq` counts
 all facts in the order in which they were appended. 0 means not stored yet.

@@ -60,7 +60,7 @@ class Ledger:
         self._unsure: set[str] = set()  # and the items that are to be looked at again
 
     def refresh(self) -> "Ledger":
-        """Itself, with everything that was appended since."""
+        """The ledger itself, after reading everything that was appended since."""
         with self._lock:
             new = self._store.facts(*ABOUT, *RULES, since=self._revision)
             touched: dict[str, None] = {}  # not a set: questions keep their order
@@ -124,7 +124,7 @@ class Ledger:
 
     @property
     def split(self) -> dict[str, tuple[int, ...]]:
-        """Those of them whose class was split."""
+        """The items among `gone` whose class was split."""
         return {name: among for name, among in self.gone.items() if among}
 
     def places(self) -> Places:

@@ -12,7 +12,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from askwise.errors import InputError, StaleError, StoreError
-from askwise.store.contract import F, Lease, Places
+from askwise.store.contract import F, Lease, Places, Taker
 from askwise.store.facts import ABOUT, GUARDED, ONCE, RULES, About, Answer, Fact, Item, Question
 from askwise.store.standing import moves_labels, rules, standing, tally, tied
 
@@ -104,30 +104,23 @@ class MemoryStore:
         """When these revisions were appended, in ISO 8601."""
         return {one: self._times[one] for one in sorted(revisions) if one in self._times}
 
-    def lease(
-        self,
-        annotator: str,
-        *,
-        seconds: int | float,
-        kinds: Collection[str] = ("learn",),
-        newest: bool = False,
-    ) -> Lease | None:
-        """A question that this annotator has neither answered nor holds; none if there is none free."""
+    def lease(self, taker: Taker) -> Lease | None:
+        """A question that the taker has neither answered nor holds; none if there is none free."""
         with self._lock:
             now = time.monotonic()
             held = [slot for slot in self._slots if slot.until > now]
             shown = {(slot.question.id, slot.question.kind): slot.question.question for slot in held}
-            holds = {slot.question.question for slot in held if slot.annotator == annotator}
+            holds = {slot.question.question for slot in held if slot.annotator == taker.annotator}
             holds |= {
                 fact.question
                 for fact in self.facts(Answer)
-                if fact.annotator == annotator and fact.verdict in ("label", "cannot_tell")
+                if fact.annotator == taker.annotator and fact.verdict in ("label", "cannot_tell")
             }
             free = [
                 slot
                 for slot in self._slots
                 if slot.until <= now
-                and slot.question.kind in kinds
+                and slot.question.kind in taker.kinds
                 and slot.question.question not in holds
                 and shown.get((slot.question.id, slot.question.kind)) in (None, slot.question.question)
                 and self._places.get(slot.question.id) != "quarantined"
@@ -138,30 +131,21 @@ class MemoryStore:
                 free,
                 key=lambda slot: (
                     slot.turn,
-                    -slot.question.revision if newest else 0,
+                    -slot.question.revision if taker.newest else 0,
                     slot.question.seq,
                 ),
             )
-            slot.annotator, slot.token, slot.until = annotator, token_hex(16), now + seconds
+            slot.annotator, slot.token, slot.until = taker.annotator, token_hex(16), now + taker.seconds
             return _lease(slot)
 
-    def swap(
-        self,
-        back: Collection[Lease],
-        annotator: str,
-        *,
-        count: int,
-        seconds: int | float,
-        kinds: Collection[str] = ("learn",),
-        newest: bool = False,
-    ) -> list[Lease]:
+    def swap(self, back: Collection[Lease], taker: Taker, *, count: int) -> list[Lease]:
         """Up to `count` leases as `lease` gives them, after these are given back; all of it at once."""
         with self._lock:
             for lease in back:
                 self.release(lease)
             found: list[Lease] = []
             while len(found) < count:
-                one = self.lease(annotator, seconds=seconds, kinds=kinds, newest=newest)
+                one = self.lease(taker)
                 if one is None:
                     break
                 found.append(one)

@@ -47,10 +47,10 @@ class Rules:
             return found[0] if len(found) == 1 else None
         if isinstance(label, Tags):
             given = [self.became(number) for number in label.tags]
-            doubtful = [self.became(number) for number in label.unknown]
+            unsure = [self.became(number) for number in label.unknown]
             tags = {found[0] for found in given if len(found) == 1}
             unknown = {one for found in given if len(found) > 1 for one in found}
-            return Tags(tuple(tags), tuple((unknown | {one for some in doubtful for one in some}) - tags))
+            return Tags(tuple(tags), tuple((unknown | {one for some in unsure for one in some}) - tags))
         return label
 
     def became(self, number: int) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""Counts behind the measures of classes: what is taken for what [true][guessed], and bins of confidence."""
+"""Counts behind the metrics of classes: the confusion matrix [true][guessed], and bins of confidence."""
 
 from collections.abc import Sequence
 

@@ -29,7 +29,7 @@ class Optimizer(Protocol):
         ...
 
     def sampling(self) -> AbstractContextManager[None]:
-        """Where one loss is computed and differentiated."""
+        """A block in which one loss is computed and differentiated."""
         ...
 
     def step(self) -> Any:

@@ -32,20 +32,20 @@ from askwise.web.team_routes import add_team_routes
 
 STATIC = Path(__file__).parent / "static"
 
-_REFUSALS: Mapping[int | str, dict[str, Any]] = {
-    400: {"model": models.Problem, "description": "It makes no sense as it is"},
-    401: {"model": models.Problem, "description": "The token is missing or wrong"},
-    403: {"model": models.Problem, "description": "A page of another site asks, or not the owner"},
-    404: {"model": models.Problem, "description": "There is no such thing"},
-    405: {"model": models.Problem, "description": "Not by this method"},
-    409: {"model": models.Problem, "description": "Not now, or no longer"},
-    413: {"model": models.Problem, "description": "It is too large"},
-    414: {"model": models.Problem, "description": "The address is too long"},
-    415: {"model": models.Problem, "description": "It is no JSON"},
-    421: {"model": models.Problem, "description": "It was sent to another host"},
-    422: {"model": models.Problem, "description": "A field is missing, or has a wrong value"},
-    429: {"model": models.Problem, "description": "Too many requests"},
-    503: {"model": models.Problem, "description": "The store cannot be used just now"},
+_REFUSALS: Mapping[int, str] = {
+    400: "It makes no sense as it is",
+    401: "The token is missing or wrong",
+    403: "A page of another site asks, or not the owner",
+    404: "There is no such thing",
+    405: "Not by this method",
+    409: "Not now, or no longer",
+    413: "It is too large",
+    414: "The address is too long",
+    415: "It is no JSON",
+    421: "It was sent to another host",
+    422: "A field is missing, or has a wrong value",
+    429: "Too many requests",
+    503: "The store cannot be used just now",
 }
 _PAUSE, _QUIET = 0.5, 15.0  # seconds between two looks for news, and between two signs of life
 _FOLLOWED = 1.0  # seconds between two looks for people who lost their access on another server
@@ -68,36 +68,20 @@ def make_app(
 
     `base` is the address of the page as others reach it.
     """
-
-    @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        live.start()
-        following = Following(desk, people)
-
-        async def follow() -> None:
-            while True:
-                await sleep(_FOLLOWED)
-                with suppress(AskwiseError):  # the database is away; the next look may find it
-                    await run_sync(following.look)
-
-        try:
-            async with create_task_group() as tasks:
-                tasks.start_soon(follow)
-                yield
-                tasks.cancel_scope.cancel()
-        finally:
-            await run_sync(live.stop)
-            desk.close()
-
     app = FastAPI(
         title="askwise",
         summary="Answer questions; the model learns meanwhile.",
         docs_url=None,
         redoc_url=None,
-        lifespan=lifespan,
-        responses=dict(_REFUSALS),
+        lifespan=lambda _: _running(desk, live, people),
+        responses={
+            code: {"model": models.Problem, "description": words} for code, words in _REFUSALS.items()
+        },
     )
-    _add_routes(app, desk, live, people)
+    _add_questions(app, desk, live, people)
+    _add_labels(app, desk, live, people)
+    _add_items(app, desk, live)
+    _add_standing(app, desk, live, people)
 
     def sees_all(name: str) -> bool:
         """Whether somebody may see what others have said: the owner alone."""
@@ -118,12 +102,30 @@ def make_app(
     return Guard(app, people=people, hosts=hosts, per_second=per_second)
 
 
-def _add_routes(app: FastAPI, desk: Desk, live: Live, people: People) -> None:
-    def known(item: str) -> str:
-        try:
-            return desk.find(item)
-        except KeyError:
-            raise HTTPException(404, "there is no such item") from None
+@asynccontextmanager
+async def _running(desk: Desk, live: Live, people: People) -> AsyncIterator[None]:
+    """Trainer and encoder run, and people who lost their access elsewhere are followed, until the end."""
+    live.start()
+    following = Following(desk, people)
+
+    async def follow() -> None:
+        while True:
+            await sleep(_FOLLOWED)
+            with suppress(AskwiseError):  # the database is away; the next look may find it
+                await run_sync(following.look)
+
+    try:
+        async with create_task_group() as tasks:
+            tasks.start_soon(follow)
+            yield
+            tasks.cancel_scope.cancel()
+    finally:
+        await run_sync(live.stop)
+        desk.close()
+
+
+def _add_questions(app: FastAPI, desk: Desk, live: Live, people: People) -> None:
+    """The project, its questions and their answers."""
 
     @app.get("/api/project")
     def project(request: Request) -> models.ProjectShown:
@@ -163,27 +165,9 @@ def _add_routes(app: FastAPI, desk: Desk, live: Live, people: People) -> None:
         live.wake()
         return kept
 
-    @app.get("/api/items/{item}/image", response_class=Response, responses={200: _PICTURE})
-    def image(item: Item, w: Annotated[int, Query(ge=1, le=4096)] = 1024) -> Response:
-        """The item as a picture, encoded anew."""
-        return Response(desk.media.picture(known(item), largest=w), media_type="image/webp")
 
-    @app.get("/api/items/{item}/text")
-    def text(item: Item) -> models.Text:
-        """The whole text of an item, or its columns."""
-        identity = known(item)
-        if desk.media.kind == "row":
-            return models.Text(text="", row=desk.media.row(identity))
-        return models.Text(text=desk.media.text(identity))
-
-    @app.get("/api/items/{item}/why")
-    def why(item: Item) -> models.Why:
-        """What the model would guess, how sure it is, and the labelled items most alike."""
-        identity = known(item)
-        found = live.guess(identity, patience=_PATIENCE)
-        if found is None:
-            raise HTTPException(409, "no model yet")
-        return _why(desk, found)
+def _add_labels(app: FastAPI, desk: Desk, live: Live, people: People) -> None:
+    """What was answered so far, and the classes that it is answered with."""
 
     @app.get("/api/history")
     def history(
@@ -212,10 +196,46 @@ def _add_routes(app: FastAPI, desk: Desk, live: Live, people: People) -> None:
         live.trainer.restart()
         return models.Classes(revision=revision, classes=shown(desk.classes))
 
+
+def _add_items(app: FastAPI, desk: Desk, live: Live) -> None:
+    """One item: its picture, its text, what the model would say; and those it is unsure about."""
+
+    def known(item: str) -> str:
+        try:
+            return desk.find(item)
+        except KeyError:
+            raise HTTPException(404, "there is no such item") from None
+
+    @app.get("/api/items/{item}/image", response_class=Response, responses={200: _PICTURE})
+    def image(item: Item, w: Annotated[int, Query(ge=1, le=4096)] = 1024) -> Response:
+        """The item as a picture, encoded anew."""
+        return Response(desk.media.picture(known(item), largest=w), media_type="image/webp")
+
+    @app.get("/api/items/{item}/text")
+    def text(item: Item) -> models.Text:
+        """The whole text of an item, or its columns."""
+        identity = known(item)
+        if desk.media.kind == "row":
+            return models.Text(text="", row=desk.media.row(identity))
+        return models.Text(text=desk.media.text(identity))
+
+    @app.get("/api/items/{item}/why")
+    def why(item: Item) -> models.Why:
+        """What the model would guess, how sure it is, and the labelled items most alike."""
+        identity = known(item)
+        found = live.guess(identity, patience=_PATIENCE)
+        if found is None:
+            raise HTTPException(409, "no model yet")
+        return _why(desk, found)
+
     @app.get("/api/unsure")
     def unsure(n: Count = 12) -> models.Unsure:
         """Items the model is unsure about."""
         return models.Unsure(items=[_unsure(desk, one) for one in live.unsure(n)])
+
+
+def _add_standing(app: FastAPI, desk: Desk, live: Live, people: People) -> None:
+    """How the project stands, now and whenever it changes."""
 
     @app.get("/api/status")
     def status() -> models.Status:

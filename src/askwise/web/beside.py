@@ -1,4 +1,4 @@
-"""A process beside the server: no fork of it, ended by the end of a pipe, begun again if it dies."""
+"""A process beside the server: started afresh, ended by the end of a pipe, started again if it dies."""
 
 import json
 import subprocess
@@ -21,7 +21,7 @@ _GRACE = 10.0  # seconds to leave a last model on the disk
 
 
 class Beside:
-    """One Python module that runs for as long as the server does, and what it tells."""
+    """One Python module that runs for as long as the server does, and the messages it sends."""
 
     def __init__(self, module: str, folder: Path) -> None:
         self.module = module
@@ -44,17 +44,17 @@ class Beside:
         return None if self._process is None else self._process.pid
 
     def start(self) -> None:
-        """Begin, and begin again for as long as `stop` was not called; once it has begun, nothing."""
+        """Start the process, and again whenever it dies, until `stop`; a second call does nothing."""
         if self._thread.ident is None:
             self._thread.start()
 
     def follow(self, told: Callable[[Message], None]) -> None:
-        """Hand all that it tells, from the beginning on, to somebody; until then it waits in the pipe."""
+        """Call a function with every message, from the first on; until then they wait in the pipe."""
         self._told = told
         self._followed.set()
 
     def send(self, message: Message) -> None:
-        """Tell the process something; where it is just not there, nothing is lost: it reads the store."""
+        """Send a message; a process that is not there misses nothing: it reads the store when it starts."""
         process = self._process
         if process is None or process.stdin is None:
             return

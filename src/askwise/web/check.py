@@ -1,4 +1,4 @@
-"""The routes of Check: what is worth a second look, with what was said of it; answers go the way of all."""
+"""The routes of Check: items worth a second look, with what was said of them; answers go to /api/answers."""
 
 from collections.abc import Callable
 from typing import Annotated, Literal
@@ -33,7 +33,7 @@ class Holds(BaseModel):
     value: str | float | list[str] | None
 
 
-class Doubt(BaseModel):
+class Likelier(BaseModel):
     """What models that have not seen a label find likelier than it."""
 
     name: str
@@ -48,7 +48,7 @@ class ToCheck(BaseModel):
     name: str
     said: list[Said]
     holds: Holds | None = None
-    doubt: Doubt | None = None
+    likelier: Likelier | None = None
 
 
 class Check(BaseModel):
@@ -103,9 +103,9 @@ def _shown(desk: Desk, queues: Queues, identity: str, said: list[Said], holds: H
         name=desk.name(identity),
         said=said,
         holds=holds,
-        doubt=None
+        likelier=None
         if suspected is None
-        else Doubt(name=suspected["likelier"], p=suspected["other"], given_p=suspected["p"]),
+        else Likelier(name=suspected["likelier"], p=suspected["other"], given_p=suspected["p"]),
     )
 
 

@@ -16,7 +16,7 @@ ELSEWHERE = 3
 
 
 class Line:
-    """The way to the server and from it."""
+    """The connection to the server, both ways."""
 
     def __init__(self) -> None:
         self._out = os.fdopen(os.dup(1), "wb")
@@ -29,7 +29,7 @@ class Line:
         Thread(target=self._listen, daemon=True).start()
 
     def tell(self, kind: str, **values: Any) -> None:
-        """One message to the server; if that is gone, so are we."""
+        """Send one message to the server; if it is gone, end this process."""
         try:
             with self._lock:
                 self._out.write(json.dumps({"kind": kind, **values}).encode() + b"\n")

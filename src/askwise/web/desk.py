@@ -19,7 +19,7 @@ from askwise.project.classes import catch_up
 from askwise.runs.material import material, read_plan
 from askwise.store import open_store
 from askwise.store.classes import Edited, edited
-from askwise.store.contract import F, Lease
+from askwise.store.contract import F, Lease, Taker
 from askwise.store.facts import Answer, ClassEdit, Fact, Quarantine, Question, Round, Sweep
 from askwise.store.labels import Label, Numbers, Tags
 from askwise.store.ledger import Ledger
@@ -150,10 +150,8 @@ class Desk:
                     kept.append(lease)
             wanted = min(count, MOST_LEASED) - len(kept)
             if back or wanted > 0:
-                kinds = ("learn", "test")
-                kept += self.store.swap(
-                    back, annotator, count=wanted, seconds=LEASE, kinds=kinds, newest=True
-                )
+                taker = Taker(annotator, LEASE, kinds=("learn", "test"), newest=True)
+                kept += self.store.swap(back, taker, count=wanted)
         return [shown for lease in kept if (shown := self._shown(lease)) is not None]
 
     def _half(self, asked: Question) -> bool:

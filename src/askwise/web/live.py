@@ -1,4 +1,4 @@
-"""The two processes beside the server, and the last word of each."""
+"""The two processes beside the server, and the last message of each."""
 
 import json
 from collections import OrderedDict
@@ -64,7 +64,7 @@ class Live:
         self._beside.stop()
 
     def wake(self) -> None:
-        """Something was answered."""
+        """Tell the trainer that something was answered."""
         self.trainer.send({})
 
     def guess(self, identity: str, *, patience: float = 0.0) -> Guess | None:

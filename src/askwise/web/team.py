@@ -45,7 +45,7 @@ class Following:
         self._seen = desk.store.revision
 
     def look(self) -> None:
-        """Do what the facts since the last look say."""
+        """Take the access of everybody who lost it since the last look."""
         new = self._desk.store.facts(Annotator, since=self._seen)
         for fact in new:
             if not fact.active and fact.annotator != self._people.owner:

@@ -10,6 +10,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+import askwise as aw
+from askwise.bayes.posteriors import Posterior
+from askwise.train import Training
+
 
 @dataclass(frozen=True)
 class LinearGaussian:
@@ -48,6 +52,12 @@ class LinearGaussian:
         moved = [(network.get_parameter(name).detach() - mean) / best[name] for name, mean in means.items()]
         return float(max(ratios)), max(float(part.abs().max()) for part in moved)
 
+    def trained_off(self, posterior: Posterior, training: Training) -> tuple[float, float]:
+        """How far a posterior is from the mean-field optimum after a training, as `off` says it."""
+        task = aw.tasks.regression(tau=self.tau, standardise=False)
+        fitted = aw.fit(self.network(), self.data, posterior=posterior, task=task, training=training)
+        return self.off(fitted.network, {name: fitted.state[f"std.{name}"] for name in self.parts(self.mean)})
+
     def network(self) -> nn.Sequential:
         """One dense layer, all weights at zero."""
         network = nn.Sequential(OrderedDict(dense=nn.Linear(self.x.shape[1], 1, bias=self.bias)))
@@ -84,3 +94,17 @@ def linear_gaussian(
     precision.diagonal().add_(prior_std**-2)
     mean = torch.linalg.solve(precision, tau * design.T @ y)
     return LinearGaussian(x, y[:, None], tau, prior_std, bias, mean, precision)
+
+
+def three_clouds(count: int = 60) -> tuple[Tensor, Tensor]:
+    """Points of three classes in six dimensions, and their classes."""
+    rng = torch.Generator().manual_seed(0)
+    y = torch.arange(count) % 3
+    return torch.randn(count, 6, generator=rng) + 2 * nn.functional.one_hot(y, 6), y
+
+
+def small_network() -> nn.Module:
+    """A network for the three clouds, always with the same first weights."""
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        return aw.nets.mlp(6, 3, hidden=(16,))

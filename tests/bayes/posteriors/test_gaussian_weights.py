@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from linear_gaussian import three_clouds
 from torch import Tensor, nn
 
 import askwise as aw
@@ -14,12 +15,6 @@ from askwise.train import Training, examples
 BOTH = pytest.mark.parametrize("posterior", [aw.vogn, aw.ivon], ids=["vogn", "ivon"])
 
 
-def data(count: int = 40) -> tuple[Tensor, Tensor]:
-    rng = torch.Generator().manual_seed(0)
-    y = torch.arange(count) % 3
-    return torch.randn(count, 6, generator=rng) + 2 * nn.functional.one_hot(y, 6), y
-
-
 def network() -> nn.Module:
     with torch.random.fork_rng():
         torch.manual_seed(0)
@@ -28,7 +23,7 @@ def network() -> nn.Module:
 
 def job(epochs: int, task: aw.tasks.Task | None = None) -> TrainingJob:
     kind = task or aw.tasks.classification()
-    return TrainingJob(examples(data()), kind, Training(epochs=epochs), 0, torch.device("cpu"))
+    return TrainingJob(examples(three_clouds(40)), kind, Training(epochs=epochs), 0, torch.device("cpu"))
 
 
 @BOTH
@@ -57,10 +52,10 @@ def test_an_exception_leaves_the_means_of_the_last_step(posterior, noise: str) -
 
 @BOTH
 def test_a_warm_start_goes_on_from_deviations_averages_steps_and_noise(posterior) -> None:
-    first = aw.fit(network(), data(), posterior=posterior(), training=Training(epochs=30))
+    first = aw.fit(network(), three_clouds(40), posterior=posterior(), training=Training(epochs=30))
     still = Training(epochs=1, lr=1e-9)
-    warm = aw.fit(network(), data(), posterior=posterior(), training=still, start=first)
-    cold = aw.fit(network(), data(), posterior=posterior(), training=still)
+    warm = aw.fit(network(), three_clouds(40), posterior=posterior(), training=still, start=first)
+    cold = aw.fit(network(), three_clouds(40), posterior=posterior(), training=still)
     assert int(warm.state["step"]) == 31
     assert not torch.equal(warm.state["rng"], cold.state["rng"])
     for name in ("0.weight", "3.weight"):
@@ -73,19 +68,19 @@ def test_a_warm_start_goes_on_from_deviations_averages_steps_and_noise(posterior
 
 @BOTH
 def test_a_warm_start_with_another_placement_is_refused(posterior) -> None:
-    first = aw.fit(network(), data(), posterior=posterior(last=1), training=Training(epochs=1))
+    first = aw.fit(network(), three_clouds(40), posterior=posterior(last=1), training=Training(epochs=1))
     with pytest.raises(InputError, match=r"cannot go on with other Gaussian weights \(0\.bias\)"):
-        aw.fit(network(), data(), posterior=posterior(), training=Training(epochs=1), start=first)
+        aw.fit(network(), three_clouds(40), posterior=posterior(), training=Training(epochs=1), start=first)
 
 
 @BOTH
 def test_a_warm_start_from_a_saved_model_is_the_same(posterior, tmp_path) -> None:
-    own = aw.nets.mlp(6, 3, hidden=(8,))
-    first = aw.fit(own, data(), posterior=posterior(), training=Training(epochs=2))
+    own, items, short = aw.nets.mlp(6, 3, hidden=(8,)), three_clouds(40), Training(epochs=2)
+    first = aw.fit(own, items, posterior=posterior(), training=short)
     first.save(tmp_path / "model")
     again = aw.load(tmp_path / "model")
     digests = [
-        aw.fit(own, data(), posterior=posterior(), training=Training(epochs=2), start=start).digest()
+        aw.fit(own, items, posterior=posterior(), training=short, start=start).digest()
         for start in (first, again)
     ]
     assert digests[0] == digests[1]
@@ -94,7 +89,7 @@ def test_a_warm_start_from_a_saved_model_is_the_same(posterior, tmp_path) -> Non
 @BOTH
 def test_only_the_chosen_layers_are_drawn_and_the_rest_learns(posterior) -> None:
     own = network()
-    fitted = aw.fit(own, data(), posterior=posterior(last=1), training=Training(epochs=2))
+    fitted = aw.fit(own, three_clouds(40), posterior=posterior(last=1), training=Training(epochs=2))
     draws = fitted.posterior.draw(fitted.network, fitted.state, numbers=range(3), seed=0, dropouts=())
     assert set(draws) == {"3.weight", "3.bias"}
     assert not torch.equal(fitted.network[0].weight, own[0].weight)
@@ -102,7 +97,7 @@ def test_only_the_chosen_layers_are_drawn_and_the_rest_learns(posterior) -> None
 
 @BOTH
 def test_draws_have_the_deviation_that_is_kept(posterior) -> None:
-    fitted = aw.fit(network(), data(), posterior=posterior(), training=Training(epochs=2))
+    fitted = aw.fit(network(), three_clouds(40), posterior=posterior(), training=Training(epochs=2))
     draws = fitted.posterior.draw(fitted.network, fitted.state, numbers=range(3000), seed=0, dropouts=())
     torch.testing.assert_close(draws["0.weight"].std(0), fitted.state["std.0.weight"], rtol=0.1, atol=0)
 
@@ -111,43 +106,43 @@ def test_draws_have_the_deviation_that_is_kept(posterior) -> None:
 def test_frozen_layers_stay_as_they_are(posterior) -> None:
     own = network()
     own[0].requires_grad_(False)
-    fitted = aw.fit(own, data(), posterior=posterior(), training=Training(epochs=2))
+    fitted = aw.fit(own, three_clouds(40), posterior=posterior(), training=Training(epochs=2))
     assert torch.equal(fitted.network[0].weight, own[0].weight)
     assert {key for key in fitted.state if key.startswith("std.")} == {"std.3.weight", "std.3.bias"}
     with pytest.raises(InputError, match="layer '0' is frozen"):
-        aw.fit(own, data(), posterior=posterior(layers=["0"]))
+        aw.fit(own, three_clouds(40), posterior=posterior(layers=["0"]))
 
 
 @BOTH
 def test_parametrised_and_shared_layers_are_refused_by_name(posterior) -> None:
     normed = nn.Sequential(nn.utils.parametrizations.weight_norm(nn.Linear(6, 3)))
     with pytest.raises(InputError, match="layer '0' is parametrised"):
-        aw.fit(normed, data(), posterior=posterior())
+        aw.fit(normed, three_clouds(40), posterior=posterior())
     tied = nn.Sequential(nn.Linear(6, 6), nn.ReLU(), nn.Linear(6, 6))
     tied[2].weight = tied[0].weight
     with pytest.raises(InputError, match="layer '0' shares its weight with '2'"):
-        aw.fit(tied, data(), posterior=posterior())
+        aw.fit(tied, three_clouds(40), posterior=posterior())
 
 
 @BOTH
 def test_a_single_layer_is_a_network_too(posterior) -> None:
-    fitted = aw.fit(nn.Linear(6, 3), data(), posterior=posterior(), training=Training(epochs=1))
-    assert aw.log_probs(fitted, data()[0], draws=3).shape == (40, 3, 3)
+    fitted = aw.fit(nn.Linear(6, 3), three_clouds(40), posterior=posterior(), training=Training(epochs=1))
+    assert aw.log_probs(fitted, three_clouds(40)[0], draws=3).shape == (40, 3, 3)
 
 
 @BOTH
 def test_pruned_it_predicts_and_does_not_learn_on(posterior) -> None:
-    fitted = aw.fit(network(), data(), posterior=posterior(), training=Training(epochs=5))
+    fitted = aw.fit(network(), three_clouds(40), posterior=posterior(), training=Training(epochs=5))
     pruned = aw.prune(fitted, by="snr", amount=0.5)
     assert aw.sparsity(pruned).total == pytest.approx(0.5, abs=0.02)
     assert pruned.state.keys() == fitted.state.keys()
     with pytest.raises(InputError, match="a pruned network cannot learn on"):
-        aw.fit(network(), data(), posterior=posterior(), start=pruned)
+        aw.fit(network(), three_clouds(40), posterior=posterior(), start=pruned)
 
 
 @BOTH
 def test_a_network_with_fewer_channels_keeps_its_part_of_the_state(posterior) -> None:
-    fitted = aw.fit(network(), data(), posterior=posterior(), training=Training(epochs=1))
+    fitted = aw.fit(network(), three_clouds(40), posterior=posterior(), training=Training(epochs=1))
 
     def take(name: str, tensor: Tensor) -> Tensor:
         return tensor[:2] if name.startswith("0.") else tensor

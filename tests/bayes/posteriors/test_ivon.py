@@ -2,36 +2,17 @@
 
 import pytest
 import torch
-from linear_gaussian import LinearGaussian, linear_gaussian
-from torch import Tensor
+from linear_gaussian import LinearGaussian, linear_gaussian, small_network, three_clouds
 
 import askwise as aw
 from askwise.errors import InputError
 from askwise.train import Training
 
 
-def data(count: int = 60) -> tuple[Tensor, Tensor]:
-    rng = torch.Generator().manual_seed(0)
-    y = torch.arange(count) % 3
-    return torch.randn(count, 6, generator=rng) + 2 * torch.nn.functional.one_hot(y, 6), y
-
-
-def network() -> torch.nn.Module:
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        return aw.nets.mlp(6, 3, hidden=(16,))
-
-
 def off(known: LinearGaussian, **options) -> tuple[float, float]:
     """How far deviations (as a ratio - 1) and means (in deviations) are from the mean-field optimum."""
-    fitted = aw.fit(
-        known.network(),
-        known.data,
-        posterior=aw.ivon(kl_weight=1.0, prior_std=known.prior_std, **options),
-        task=aw.tasks.regression(tau=known.tau, standardise=False),
-        training=Training(epochs=500, lr=1e-2, batch_size=200),  # 500 steps
-    )
-    return known.off(fitted.network, {name: fitted.state[f"std.{name}"] for name in known.parts(known.mean)})
+    training = Training(epochs=500, lr=1e-2, batch_size=200)  # 500 steps
+    return known.trained_off(aw.ivon(kl_weight=1.0, prior_std=known.prior_std, **options), training)
 
 
 def test_an_ordinary_training_ends_at_the_mean_field_optimum_of_linear_regression() -> None:
@@ -71,7 +52,7 @@ def test_its_steps_suit_a_training_with_a_large_learning_rate() -> None:
 
 def test_four_hundred_steps_take_the_curvature_far_from_its_start() -> None:
     posterior = aw.ivon()
-    fitted = aw.fit(network(), data(), posterior=posterior, training=Training(epochs=400))
+    fitted = aw.fit(small_network(), three_clouds(), posterior=posterior, training=Training(epochs=400))
     assert int(fitted.state["step"]) == 400
     hess = torch.cat([v.flatten() for k, v in fitted.state.items() if k.endswith(".hess")])
     std = torch.cat([v.flatten() for k, v in fitted.state.items() if k.startswith("std.")])
@@ -83,40 +64,45 @@ def test_four_hundred_steps_take_the_curvature_far_from_its_start() -> None:
 
 
 def test_with_the_authors_beta_the_curvature_stays_where_it_starts() -> None:
-    fitted = aw.fit(network(), data(), posterior=aw.ivon(betas=(0.9, 0.99999)), training=Training(epochs=400))
+    fitted = aw.fit(
+        small_network(),
+        three_clouds(),
+        posterior=aw.ivon(betas=(0.9, 0.99999)),
+        training=Training(epochs=400),
+    )
     hess = fitted.state["optimizer.dense1.weight.hess"]
     torch.testing.assert_close(hess, torch.full_like(hess, 0.1), rtol=0.02, atol=0)
 
 
 def test_a_step_reaches_no_farther_than_asked() -> None:
-    own = network()
+    own = small_network()
     for reach in (3.0, 0.5):
         posterior = aw.ivon(reach=reach, lr=1e6)
-        fitted = aw.fit(own, data(), posterior=posterior, training=Training(epochs=1, lr=0.01))
+        fitted = aw.fit(own, three_clouds(), posterior=posterior, training=Training(epochs=1, lr=0.01))
         moved = (fitted.network.dense1.weight - own.dense1.weight).abs().max()
         assert float(moved.detach()) == pytest.approx(reach * 0.01, rel=1e-3)
 
 
 @pytest.mark.slow
 def test_it_is_as_accurate_as_point() -> None:
-    x, y = data(90)
+    x, y = three_clouds(90)
     found = {}
     for posterior in (aw.point(), aw.ivon()):
-        fitted = aw.fit(network(), (x[:60], y[:60]), posterior=posterior)
+        fitted = aw.fit(small_network(), (x[:60], y[:60]), posterior=posterior)
         found[posterior.name] = (aw.predict(fitted, x[60:]).mean.argmax(-1) == y[60:]).float().mean()
     assert found["ivon"] >= found["point"] - 0.07  # two items of thirty
 
 
 def test_epistemic_uncertainty_is_larger_far_from_the_data() -> None:
-    x, y = data()
-    fitted = aw.fit(network(), (x, y), posterior=aw.ivon(kl_weight=0.1), training=Training(epochs=100))
+    x, y = three_clouds()
+    fitted = aw.fit(small_network(), (x, y), posterior=aw.ivon(kl_weight=0.1), training=Training(epochs=100))
     near = aw.predict(fitted, x).epistemic.mean()
     assert aw.predict(fitted, 10 * x.flip(1)).epistemic.mean() > 2 * near
 
 
 def test_every_called_layer_is_gaussian_by_default_biases_too() -> None:
     assert aw.ivon() == aw.ivon(all=True)
-    fitted = aw.fit(network(), data(), posterior=aw.ivon(), training=Training(epochs=1))
+    fitted = aw.fit(small_network(), three_clouds(), posterior=aw.ivon(), training=Training(epochs=1))
     names = {key.removeprefix("std.") for key in fitted.state if key.startswith("std.")}
     assert names == {"dense1.weight", "dense1.bias", "dense2.weight", "dense2.bias"}
 

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from linear_gaussian import LinearGaussian, linear_gaussian
+from linear_gaussian import LinearGaussian, linear_gaussian, small_network, three_clouds
 from torch import Tensor, nn
 
 import askwise as aw
@@ -10,28 +10,10 @@ from askwise.errors import InputError
 from askwise.train import Training
 
 
-def data(count: int = 60) -> tuple[Tensor, Tensor]:
-    rng = torch.Generator().manual_seed(0)
-    y = torch.arange(count) % 3
-    return torch.randn(count, 6, generator=rng) + 2 * torch.nn.functional.one_hot(y, 6), y
-
-
-def network() -> torch.nn.Module:
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        return aw.nets.mlp(6, 3, hidden=(16,))
-
-
 def off(known: LinearGaussian, **options) -> tuple[float, float]:
     """How far deviations (as a ratio - 1) and means (in deviations) are from the mean-field optimum."""
-    fitted = aw.fit(
-        known.network(),
-        known.data,
-        posterior=aw.vogn(kl_weight=1.0, prior_std=known.prior_std, **options),
-        task=aw.tasks.regression(tau=known.tau, standardise=False),
-        training=Training(epochs=125, lr=1e-2, batch_size=100),  # 250 steps
-    )
-    return known.off(fitted.network, {name: fitted.state[f"std.{name}"] for name in known.parts(known.mean)})
+    training = Training(epochs=125, lr=1e-2, batch_size=100)  # 250 steps
+    return known.trained_off(aw.vogn(kl_weight=1.0, prior_std=known.prior_std, **options), training)
 
 
 def test_an_ordinary_training_ends_at_the_mean_field_optimum_of_linear_regression() -> None:
@@ -48,7 +30,7 @@ def test_an_ordinary_training_ends_at_the_mean_field_optimum_of_linear_regressio
 def test_augmentation_and_tempering_scale_the_number_of_labels() -> None:
     def deviations(**options: float) -> Tensor:
         posterior = aw.vogn(prior_std=1e5, **options)
-        fitted = aw.fit(network(), data(), posterior=posterior, training=Training(epochs=1))
+        fitted = aw.fit(small_network(), three_clouds(), posterior=posterior, training=Training(epochs=1))
         return fitted.state["std.dense2.weight"]
 
     plain = deviations(kl_weight=1.0)
@@ -60,24 +42,26 @@ def test_the_damping_is_not_in_the_deviations() -> None:
     found = []
     for damping in (1e-3, 10.0):
         posterior = aw.vogn(damping=damping)
-        fitted = aw.fit(network(), data(), posterior=posterior, training=Training(epochs=1, lr=1e-9))
+        fitted = aw.fit(
+            small_network(), three_clouds(), posterior=posterior, training=Training(epochs=1, lr=1e-9)
+        )
         found.append(fitted.state["std.dense1.weight"])
     torch.testing.assert_close(found[0], found[1], rtol=1e-4, atol=0)
 
 
 @pytest.mark.slow
 def test_it_is_as_accurate_as_point() -> None:
-    x, y = data(90)
+    x, y = three_clouds(90)
     found = {}
     for posterior in (aw.point(), aw.vogn()):
-        fitted = aw.fit(network(), (x[:60], y[:60]), posterior=posterior)
+        fitted = aw.fit(small_network(), (x[:60], y[:60]), posterior=posterior)
         found[posterior.name] = (aw.predict(fitted, x[60:]).mean.argmax(-1) == y[60:]).float().mean()
     assert found["vogn"] >= found["point"] - 0.07  # two items of thirty
 
 
 def test_batch_norm_is_deterministic_and_learns() -> None:
     own = nn.Sequential(nn.Linear(6, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 3))
-    fitted = aw.fit(own, data(), posterior=aw.vogn(), training=Training(epochs=3))
+    fitted = aw.fit(own, three_clouds(), posterior=aw.vogn(), training=Training(epochs=3))
     assert not any(key.startswith("std.1.") for key in fitted.state)
     assert "optimizer.1.weight.exp_avg" in fitted.state
     assert not torch.equal(fitted.network[1].weight, own[1].weight)
@@ -89,7 +73,7 @@ def test_attention_learns_with_its_output_layer_deterministic() -> None:
     case = CASES["attention"]
     x = case.inputs(12)
     fitted = aw.fit(
-        case.network(), (x, torch.arange(12) % 3), posterior=aw.vogn(), training=Training(epochs=1)
+        case.small_network(), (x, torch.arange(12) % 3), posterior=aw.vogn(), training=Training(epochs=1)
     )
     assert {key for key in fitted.state if key.startswith("std.")} == {"std.head.weight", "std.head.bias"}
 

@@ -40,8 +40,8 @@ def queue(server: ContractServer, lists: dict[str, list[dict[str, Any]]]) -> Non
     server.more["/api/check"] = check
 
 
-def doubtful(item: str, given: str, likelier: str) -> dict[str, Any]:
-    return {"item": item, "said": [said(given)], "doubt": {"name": likelier, "p": 0.93, "given_p": 0.02}}
+def suspected(item: str, given: str, likelier: str) -> dict[str, Any]:
+    return {"item": item, "said": [said(given)], "likelier": {"name": likelier, "p": 0.93, "given_p": 0.02}}
 
 
 def caption(page: Any, name: str) -> None:
@@ -54,7 +54,7 @@ def sent(server: ContractServer) -> list[tuple[Any, ...]]:
 
 def test_a_suspect_is_kept_changed_or_cannot_be_told_by_one_key_each_and_undone(visit: Any) -> None:
     with ContractServer() as server:
-        lists = {"suspects": [doubtful(f"i{place}", "cat", "dog") for place in range(50, 54)]}
+        lists = {"suspects": [suspected(f"i{place}", "cat", "dog") for place in range(50, 54)]}
         queue(server, lists)
         page = visit(server)
         press(page, "Tab", "Tab")  # over Sweep
@@ -152,7 +152,7 @@ def test_a_model_that_is_busy_is_asked_again(visit: Any) -> None:
     def busy(_: dict[str, str]) -> None:
         calls.append(1)
         if len(calls) == 3:
-            queue(server, {"suspects": [doubtful("i50", "cat", "dog")]})
+            queue(server, {"suspects": [suspected("i50", "cat", "dog")]})
         raise ProblemError(409, "the model is at work; try again in a moment")
 
     def broken(_: dict[str, str]) -> None:
@@ -177,7 +177,7 @@ def test_check_has_no_barrier_no_sideways_scroll_and_no_markup(colours: str, vis
     nasty = "<img src=x onerror=globalThis.ran=1>" * 6
     names = ["cat", nasty[:150]]
     with ContractServer(classes=names, items=[{"name": nasty, "text": nasty * 20}] * 9) as server:
-        queue(server, {"suspects": [doubtful("i5", nasty[:150], "cat")]})
+        queue(server, {"suspects": [suspected("i5", nasty[:150], "cat")]})
         phone = {"viewport": {"width": 360, "height": 740}, "is_mobile": True, "has_touch": True}
         page = visit(server, color_scheme=colours, **(phone if colours == "light" else {}))
         page.click("[data-goto=check]")

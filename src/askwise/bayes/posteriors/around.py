@@ -1,6 +1,8 @@
-"""A Gaussian around the mode of a last layer: its state, and networks drawn from it."""
+"""A Gaussian around the mode of a last layer: what laplace and modal share."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from jaxtyping import Float
@@ -8,13 +10,41 @@ from torch import Tensor, nn
 
 from askwise.bayes.learning import State
 from askwise.bayes.posteriors import precision as precisions
-from askwise.bayes.posteriors.curvature import curvature, rotated
-from askwise.bayes.posteriors.last_layer import LastLayer, joined, linear, parted
+from askwise.bayes.posteriors.curvature import FORMS, curvature, rotated
+from askwise.bayes.posteriors.last_layer import LastLayer, joined, last_linear, linear, parted
+from askwise.bayes.posteriors.posterior import Posterior
+from askwise.bayes.program.trace import DropoutCall
+from askwise.errors import above_zero, choose
 from askwise.seeding import keyed_normals
 from askwise.types import Draws
 
 _BASIS = ("axes", "outputs", "all")
 _BIAS = 0.1  # of the variance that the features give to the logits: what a bias may add
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class AroundMode(Posterior):
+    """A posterior on the last layer: the form of its covariance, and its prior N(0, 1/prior_precision)."""
+
+    dropout: ClassVar[bool] = False
+    form: str = "kron"
+    prior_precision: float | None = None
+
+    def __post_init__(self) -> None:
+        choose("form", self.form, FORMS)
+        if self.prior_precision is not None:
+            above_zero("prior_precision", self.prior_precision)
+
+    def suits(self, network: nn.Module, item: Tensor) -> None:
+        """Refuse a network whose outputs are not those of a last Linear layer that learns."""
+        last_linear(network, item, who=self.name)
+
+    def draw(
+        self, network: nn.Module, state: State, *, numbers: range, seed: int, dropouts: Sequence[DropoutCall]
+    ) -> Draws:
+        """Whole weight and bias tensors of the last layer, named as the network names them."""
+        del dropouts
+        return drawn(network, state, numbers=numbers, seed=seed)
 
 
 @dataclass(frozen=True)

@@ -5,20 +5,22 @@ optimizer needs to go on: `optimizer.<name>.<average>` for every parameter, `ste
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
 from askwise.bayes.learning import State, TrainingJob
-from askwise.bayes.place import placement
+from askwise.bayes.place import placement, settle_placement
 from askwise.bayes.posteriors.bayes_layer import gaussian_draws
 from askwise.bayes.posteriors.posterior import Posterior
 from askwise.bayes.program import dropout
 from askwise.bayes.program.trace import DropoutCall
-from askwise.errors import InputError
+from askwise.errors import InputError, above_zero, choose, positive
 from askwise.optim import IVON, VOGN
 from askwise.optim.beside import AveragedAdam
 from askwise.optim.layers import gaussian_layers
+from askwise.optim.sampling import NOISES, check_betas
 from askwise.optim.squares import Layer
 from askwise.types import Draws
 
@@ -77,14 +79,31 @@ def resume(network: nn.Module, gaussian: IVON | VOGN, rest: AveragedAdam, state:
     gaussian.rng.set_state(state["rng"])
 
 
+@dataclass(frozen=True, kw_only=True, repr=False)
 class GaussianWeights(Posterior):
-    """What vogn and ivon share: the placement, and Gaussians whose deviations are in the state."""
+    """What vogn and ivon share: the placement, the pace, and Gaussians whose deviations are in the state."""
 
-    last: int | None
-    first: int | None
-    layers: Sequence[str] | None
-    all: bool
+    last: int | None = None
+    first: int | None = None
+    layers: Sequence[str] | None = None
+    all: bool = False
     prior_std: float
+    kl_weight: float
+    lr: float = 0.2
+    reach: float = 3.0
+    betas: Sequence[float] | None = None
+    noise: str = "flipout"
+    samples: int = 1
+    dropout: bool = False
+
+    def __post_init__(self) -> None:
+        settle_placement(self, all=True)
+        for name in ("prior_std", "kl_weight", "lr", "reach"):
+            above_zero(name, getattr(self, name))
+        choose("noise", self.noise, NOISES)
+        if self.betas is not None:
+            object.__setattr__(self, "betas", check_betas(self.betas))
+        positive("samples", self.samples)
 
     def placed(self, network: nn.Module, item: Tensor) -> list[str]:
         """Names of the Gaussian layers: of those chosen, the ones that learn."""
@@ -106,13 +125,7 @@ class GaussianWeights(Posterior):
         return gaussian_layers(network, learning)
 
     def draw(
-        self,
-        network: nn.Module,
-        state: State,
-        *,
-        numbers: range,
-        seed: int,
-        dropouts: Sequence[DropoutCall],
+        self, network: nn.Module, state: State, *, numbers: range, seed: int, dropouts: Sequence[DropoutCall]
     ) -> Draws:
         """Whole weight tensors, named as the network names them; and masks, where dropout is left on."""
         draws = dropout.draw(dropouts, numbers=numbers, seed=seed)

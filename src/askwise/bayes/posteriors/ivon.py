@@ -1,19 +1,17 @@
 """IVON: Gaussians over the weights of chosen layers, learned at about the cost of Adam (Shen et al. 2024)."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from torch import nn
 
 from askwise.bayes.learning import Learned, TrainingJob, learn
-from askwise.bayes.place import settle_placement
 from askwise.bayes.posteriors import gaussian_weights
 from askwise.bayes.posteriors.gaussian_weights import GaussianWeights
-from askwise.errors import above_zero, choose, positive
+from askwise.errors import above_zero
 from askwise.optim import IVON, Beside
 from askwise.optim.layers import own_parameters
-from askwise.optim.sampling import NOISES, check_betas
+from askwise.optim.sampling import check_betas
 from askwise.seeding import generator
 
 
@@ -35,28 +33,13 @@ class Config(GaussianWeights):
     """
 
     name: ClassVar[str] = "ivon"
-    last: int | None = None
-    first: int | None = None
-    layers: Sequence[str] | None = None
-    all: bool = False
     prior_std: float = 0.2
     kl_weight: float = 0.005
-    lr: float = 0.2
-    reach: float = 3.0
     hess_init: float = 0.1
-    betas: Sequence[float] | None = None
-    noise: str = "flipout"
-    samples: int = 1
-    dropout: bool = False
 
     def __post_init__(self) -> None:
-        settle_placement(self, all=True)
-        for name in ("prior_std", "kl_weight", "lr", "reach", "hess_init"):
-            above_zero(name, getattr(self, name))
-        choose("noise", self.noise, NOISES)
-        if self.betas is not None:
-            object.__setattr__(self, "betas", check_betas(self.betas))
-        positive("samples", self.samples)
+        super().__post_init__()
+        above_zero("hess_init", self.hess_init)
 
     def fit(self, network: nn.Module, job: TrainingJob) -> Learned:
         """The deviation of every Gaussian weight; the means are learned in the network's own weights."""

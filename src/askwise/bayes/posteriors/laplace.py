@@ -4,30 +4,26 @@ Laplace's method on the last layer of a trained network (MacKay 1992, Ritter et 
 et al. 2021), in the span of the labelled items.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from askwise.bayes.learning import Learned, State, TrainingJob
+from askwise.bayes.learning import Learned, TrainingJob
 from askwise.bayes.posteriors import point
 from askwise.bayes.posteriors import precision as precisions
-from askwise.bayes.posteriors.around import Around, bias_stretch, drawn, unit
-from askwise.bayes.posteriors.curvature import FORMS, refuse_size
+from askwise.bayes.posteriors.around import Around, AroundMode, bias_stretch, unit
+from askwise.bayes.posteriors.curvature import refuse_size
 from askwise.bayes.posteriors.last_layer import LastLayer, joined, last_linear, linear, observe, spanned
 from askwise.bayes.posteriors.mode import mode
-from askwise.bayes.posteriors.posterior import Posterior
-from askwise.bayes.program.trace import DropoutCall
-from askwise.errors import InputError, above_zero, choose
-from askwise.types import Draws
+from askwise.errors import InputError, choose
 
 CHOICES = ("folds", "validation", "evidence")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Config(Posterior):
+class Config(AroundMode):
     """The form of the covariance (kron, diag, full) and the prior N(0, 1/prior_precision).
 
     The network is trained first, under its prior. Then the last layer is moved to its mode under
@@ -47,15 +43,10 @@ class Config(Posterior):
     """
 
     name: ClassVar[str] = "laplace"
-    dropout: ClassVar[bool] = False
-    form: str = "kron"
-    prior_precision: float | None = None
     choose: str | None = None
 
     def __post_init__(self) -> None:
-        choose("form", self.form, FORMS)
-        if self.prior_precision is not None:
-            above_zero("prior_precision", self.prior_precision)
+        super().__post_init__()
         if self.choose is not None:
             choose("way to choose", self.choose, CHOICES)
             if self.prior_precision is not None:
@@ -85,16 +76,6 @@ class Config(Posterior):
             prior, weights, narrow = _chosen(network, name, self, job, model, axes, start, stretch)
         found = Around(whole, model, axes, stretch, weights, prior, narrow)
         return Learned(found.state(network, name, self.form), history)
-
-    def suits(self, network: nn.Module, item: Tensor) -> None:
-        """Refuse a network whose outputs are not those of a last Linear layer that learns."""
-        last_linear(network, item, who=self.name)
-
-    def draw(
-        self, network: nn.Module, state: State, *, numbers: range, seed: int, dropouts: Sequence[DropoutCall]
-    ) -> Draws:
-        """Whole weight and bias tensors of the last layer, named as the network names them."""
-        return drawn(network, state, numbers=numbers, seed=seed)
 
 
 def _chosen(

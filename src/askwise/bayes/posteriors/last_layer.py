@@ -42,7 +42,7 @@ class LastLayer:
             yield slice(start, start + step)
 
     def part(self, items: Bool[Tensor, " N"]) -> "LastLayer":
-        """The same of some items alone."""
+        """What the layer sees of some of the items."""
         return replace(self, features=self.features[items], rest=self.rest[items], labels=self.labels[items])
 
     def mean_squares(self) -> Float[Tensor, " D"]:

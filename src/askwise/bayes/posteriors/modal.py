@@ -4,32 +4,29 @@ For few labels on the features of a frozen encoder. Measured there: averaged ove
 the predictions of classes are underconfident, those of the mode are not.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
-from askwise.bayes.learning import Learned, State, TrainingJob, learnable
+from askwise.bayes.learning import Learned, TrainingJob, learnable
 from askwise.bayes.posteriors import point
 from askwise.bayes.posteriors import precision as precisions
-from askwise.bayes.posteriors.around import Around, bias_stretch, drawn, unit
-from askwise.bayes.posteriors.curvature import FORMS, refuse_size
+from askwise.bayes.posteriors.around import Around, AroundMode, bias_stretch, unit
+from askwise.bayes.posteriors.curvature import refuse_size
 from askwise.bayes.posteriors.last_layer import joined, last_linear, linear, observe, spanned
 from askwise.bayes.posteriors.mode import mode
 from askwise.bayes.posteriors.posterior import Posterior
-from askwise.bayes.program.trace import DropoutCall
-from askwise.errors import InputError, above_zero, choose
+from askwise.errors import InputError
 from askwise.nets.axes import axes_of
-from askwise.types import Draws
 
 POWERS = (0.0, 0.5)
 _MEDIAN, _NATS = 0.1, 1.0  # the guess about the precision, in mean squares of the features, and its nats
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Config(Posterior):
+class Config(AroundMode):
     """The form of the covariance (kron, diag, full), the prior N(0, 1/prior_precision), the axes' power.
 
     The precision of mode and Gaussian is that of the highest marginal likelihood, times a guess about
@@ -42,15 +39,10 @@ class Config(Posterior):
     """
 
     name: ClassVar[str] = "modal"
-    dropout: ClassVar[bool] = False
-    form: str = "kron"
-    prior_precision: float | None = None
     power: float | None = None
 
     def __post_init__(self) -> None:
-        choose("form", self.form, FORMS)
-        if self.prior_precision is not None:
-            above_zero("prior_precision", self.prior_precision)
+        super().__post_init__()
         if self.power is not None and not 0 <= self.power <= 1:
             raise InputError(f"power is a number from 0 to 1, not {self.power}")
 
@@ -92,16 +84,6 @@ class Config(Posterior):
         weights = mode(model, start, prior)
         likely = precisions.evidence(model, weights, prior) + guess.log_density(prior)
         return likely, Around(whole, model, span, stretch, weights, prior, prior)
-
-    def suits(self, network: nn.Module, item: Tensor) -> None:
-        """Refuse a network whose outputs are not those of a last Linear layer that learns."""
-        last_linear(network, item, who=self.name)
-
-    def draw(
-        self, network: nn.Module, state: State, *, numbers: range, seed: int, dropouts: Sequence[DropoutCall]
-    ) -> Draws:
-        """Whole weight and bias tensors of the last layer, named as the network names them."""
-        return drawn(network, state, numbers=numbers, seed=seed)
 
     def shown(self) -> Posterior:
         """The mode alone."""

@@ -25,13 +25,7 @@ class Posterior(Protocol):
         """The state of the posterior; the network itself is trained in place."""
 
     def draw(
-        self,
-        network: nn.Module,
-        state: State,
-        *,
-        numbers: range,
-        seed: int,
-        dropouts: Sequence[DropoutCall],
+        self, network: nn.Module, state: State, *, numbers: range, seed: int, dropouts: Sequence[DropoutCall]
     ) -> Draws:
         """Values [T, ...] of the tensors that differ between draws, by name."""
 

@@ -68,14 +68,14 @@ def guess(model: LastLayer) -> Guess:
 
 
 def spread(model: LastLayer) -> float:
-    """The mean squared distance of the features from their mean; never nought."""
+    """The mean squared distance of the features from their mean; never zero."""
     squares = model.mean_squares().sum()
     found = (squares - model.features.mean(dim=0, dtype=torch.float64).square().sum()).item()
     return found if found > 1e-9 * squares else float(squares) or 1.0
 
 
 def log_likelihood(model: LastLayer, weights: Float[Tensor, "C D"]) -> float:
-    """That of all labels together."""
+    """The log-likelihood of all labels together."""
     return sum(
         model.log_likelihood(model.outputs(model.features[items], weights, items), items).item()
         for items in model.chunks(len(weights))

@@ -107,7 +107,7 @@ class Trail:
 
     @contextmanager
     def sampling(self) -> Iterator[None]:
-        """As the optimizer does it."""
+        """The block of the optimizer itself."""
         with self._optimizer.sampling():
             yield
 

@@ -1,18 +1,16 @@
 """VOGN: Gaussians over the weights of chosen layers, by the Bayesian learning rule (Osawa et al. 2019)."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from torch import Tensor, nn
 
 from askwise.bayes.learning import Learned, TrainingJob, learn
-from askwise.bayes.place import settle_placement
 from askwise.bayes.posteriors import gaussian_weights
 from askwise.bayes.posteriors.gaussian_weights import GaussianWeights
-from askwise.errors import above_zero, at_least_zero, choose, positive
+from askwise.errors import above_zero, at_least_zero, choose
 from askwise.optim import VOGN
-from askwise.optim.sampling import NOISES, check_betas
+from askwise.optim.sampling import check_betas
 from askwise.optim.vogn import CURVATURES
 from askwise.seeding import generator
 from askwise.train import Ending
@@ -40,34 +38,19 @@ class Config(GaussianWeights):
     """
 
     name: ClassVar[str] = "vogn"
-    last: int | None = None
-    first: int | None = None
-    layers: Sequence[str] | None = None
-    all: bool = False
     prior_std: float = 0.1
     kl_weight: float = 0.003
     curvature: str = "gauss_newton"
     augmentation: float = 1.0
-    lr: float = 0.2
-    reach: float = 3.0
     damping: float = 1e-3
-    betas: Sequence[float] | None = None
-    noise: str = "flipout"
     warm_up: float = 0.0
-    samples: int = 1
-    dropout: bool = False
 
     def __post_init__(self) -> None:
-        settle_placement(self, all=True)
-        for name in ("prior_std", "kl_weight", "augmentation", "lr", "reach"):
-            above_zero(name, getattr(self, name))
+        super().__post_init__()
+        above_zero("augmentation", self.augmentation)
         for name in ("damping", "warm_up"):
             at_least_zero(name, getattr(self, name))
         choose("curvature", self.curvature, CURVATURES)
-        choose("noise", self.noise, NOISES)
-        if self.betas is not None:
-            object.__setattr__(self, "betas", check_betas(self.betas))
-        positive("samples", self.samples)
 
     def fit(self, network: nn.Module, job: TrainingJob) -> Learned:
         """The deviation of every Gaussian weight; the means are learned in the network's own weights."""

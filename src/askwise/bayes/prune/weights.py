@@ -76,7 +76,7 @@ def sparsity(fitted: Fitted) -> Sparsity:
 
 
 def weight_scores(fitted: Fitted, *, by: str, layers: Sequence[str] | None = None) -> dict[str, Tensor]:
-    """What every weight of the chosen layers counts, by the name of the tensor; low goes first."""
+    """What every weight of the chosen layers counts, by the name of the tensor; the lowest go first."""
     choose("criterion", by, CRITERIA)
     known = weights_of(fitted.network)
     means = tensors_of(fitted.network)

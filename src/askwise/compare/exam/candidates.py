@@ -3,19 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from askwise.bayes.posteriors import (
-    Posterior,
-    bbb,
-    ensemble,
-    ivon,
-    laplace,
-    mc_dropout,
-    modal,
-    point,
-    swag,
-    vbll,
-    vogn,
-)
+from askwise.bayes import posteriors
+from askwise.bayes.posteriors import Posterior
 from askwise.compare.exam.heads import Head
 
 WHOLE = "yes"
@@ -53,7 +42,7 @@ class Candidate:
 def _dropout(rate: float) -> Candidate:
     return Candidate(
         f"mc_dropout {rate:g}",
-        lambda head: mc_dropout.Config(length_scale=1 / head.prior_std),
+        lambda head: posteriors.mc_dropout.Config(length_scale=1 / head.prior_std),
         prior=DECAY,
         dropout=rate,
     )
@@ -62,31 +51,34 @@ def _dropout(rate: float) -> Candidate:
 def _laplace(form: str) -> Candidate:
     return Candidate(
         f"laplace {form}",
-        lambda head: laplace.Config(form=form, prior_precision=head.prior_std**-2),
+        lambda head: posteriors.laplace.Config(form=form, prior_precision=head.prior_std**-2),
     )
 
 
 def _vbll(form: str) -> Candidate:
     return Candidate(
-        f"vbll {form}", lambda head: vbll.Config(form=form, prior_std=head.prior_std, kl_weight=1.0)
+        f"vbll {form}",
+        lambda head: posteriors.vbll.Config(form=form, prior_std=head.prior_std, kl_weight=1.0),
     )
 
 
 CANDIDATES: dict[str, Candidate] = {
     candidate.name: candidate
     for candidate in (
-        Candidate("point", lambda _: point.Config(), prior=MODE),
+        Candidate("point", lambda _: posteriors.point.Config(), prior=MODE),
         _dropout(0.1),
         _dropout(0.5),
-        Candidate("bbb", lambda head: bbb.Config(prior_std=head.prior_std, kl_weight=1.0, bias=True)),
-        Candidate("vogn", lambda head: vogn.Config(prior_std=head.prior_std, kl_weight=1.0)),
-        Candidate("ivon", lambda head: ivon.Config(prior_std=head.prior_std, kl_weight=1.0)),
+        Candidate(
+            "bbb", lambda head: posteriors.bbb.Config(prior_std=head.prior_std, kl_weight=1.0, bias=True)
+        ),
+        Candidate("vogn", lambda head: posteriors.vogn.Config(prior_std=head.prior_std, kl_weight=1.0)),
+        Candidate("ivon", lambda head: posteriors.ivon.Config(prior_std=head.prior_std, kl_weight=1.0)),
         _laplace("full"),
         _laplace("kron"),
         _laplace("diag"),
-        Candidate("modal", lambda head: modal.Config(prior_precision=head.prior_std**-2)),
-        Candidate("ensemble", lambda _: ensemble.Config(5), prior=MODE),
-        Candidate("swag", lambda _: swag.Config(), prior=MODE),
+        Candidate("modal", lambda head: posteriors.modal.Config(prior_precision=head.prior_std**-2)),
+        Candidate("ensemble", lambda _: posteriors.ensemble.Config(5), prior=MODE),
+        Candidate("swag", lambda _: posteriors.swag.Config(), prior=MODE),
         _vbll("dense"),
         _vbll("diag"),
     )

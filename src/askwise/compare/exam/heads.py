@@ -57,7 +57,7 @@ def digits() -> Head:
 
 
 def diabetes() -> Head:
-    """How a diabetes went on, over the 20 widest principal axes of ten measures and their products."""
+    """The progression of diabetes, over the 20 widest principal axes of ten measures and their products."""
     from sklearn.datasets import load_diabetes
 
     rows, target = (torch.from_numpy(part) for part in load_diabetes(return_X_y=True, scaled=False))

@@ -109,7 +109,7 @@ def _double() -> Any:
 
 
 def check_path(path: Path, *, read_only: bool) -> None:
-    """Nothing, or an error that says why no store can be at this path."""
+    """Refuse a path at which no store can be."""
     if path.is_dir():
         raise StoreError(f"store {path} is a folder; give the name of a file, e.g. {path / 'run.db'}")
     if not path.exists() and read_only:

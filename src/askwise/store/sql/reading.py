@@ -156,7 +156,7 @@ def about(
 
 
 def unbroken(identity: str, history: Sequence[About], name: str, *, wanted: int | None = None) -> None:
-    """Nothing, or an error if a fact about an item is hidden: an index has no sums, and may be damaged."""
+    """Refuse facts about an item with a gap among them: an index has no sums, and may be damaged."""
     nths = [fact.nth for fact in history]
     if nths != list(range(len(nths) if wanted is None else wanted)):
         raise CorruptError(

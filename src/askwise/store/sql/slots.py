@@ -1,11 +1,12 @@
 """Leases: one row for each answer that a question still wants, taken for a while by one annotator."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from secrets import token_hex
 
 from sqlalchemy import Connection, ScalarSelect, delete, exists, func, insert, select, update
 
+from askwise.store.contract import Taker
 from askwise.store.facts import Answer, Quarantine, Question
 from askwise.store.sql.connecting import now
 from askwise.store.sql.reading import chunks
@@ -83,15 +84,9 @@ def bar(connection: Connection, notes: Sequence[Quarantine]) -> None:
             connection.execute(update(leases).where(leases.c.item.in_(some)).values(barred=int(barred)))
 
 
-def take(
-    connection: Connection,
-    annotator: str,
-    *,
-    seconds: int | float,
-    kinds: Collection[str],
-    newest: bool,
-) -> tuple[str, str, float] | None:
-    """The question, the token and the end of a new lease; none if nothing is free for this annotator."""
+def take(connection: Connection, taker: Taker) -> tuple[str, str, float] | None:
+    """The question, the token and the end of a new lease; none if nothing is free for this taker."""
+    annotator = taker.annotator
     serial(connection, annotator)
     time = now(connection)
     held, table = leases.alias("held"), TABLES[Answer]
@@ -110,9 +105,9 @@ def take(
     )
     order = (
         select(leases.c.id)
-        .where(leases.c.until <= time, leases.c.barred == 0, leases.c.kind.in_(tuple(kinds)))
+        .where(leases.c.until <= time, leases.c.barred == 0, leases.c.kind.in_(tuple(taker.kinds)))
         .where(~answered, ~holds)
-        .order_by(leases.c.turn, *([_asked().desc()] if newest else []), leases.c.id)
+        .order_by(leases.c.turn, *([_asked().desc()] if taker.newest else []), leases.c.id)
         .limit(1)
     )
     if connection.dialect.name != "sqlite":
@@ -121,7 +116,7 @@ def take(
     row = connection.execute(
         update(leases)
         .where(leases.c.id == order.scalar_subquery())
-        .values(annotator=annotator, token=token, until=time + seconds)
+        .values(annotator=annotator, token=token, until=time + taker.seconds)
         .returning(leases.c.question, leases.c.until)
     ).first()
     return None if row is None else (row[0], token, row[1])

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Engine, select
 
 from askwise.errors import InputError, StaleError, StoreError
 from askwise.store import checkpoints
-from askwise.store.contract import F, Lease, Places
+from askwise.store.contract import F, Lease, Places, Taker
 from askwise.store.facts import ABOUT, FENCED, GUARDED, TRAINER, About, Answer, Fact, Item, Question, Role
 from askwise.store.lock import Lock, one_name, this_process
 from askwise.store.rows import KINDS
@@ -198,40 +198,24 @@ class SqlStore:
                 found |= {row[0]: row[1] for row in connection.execute(order)}
         return found
 
-    def lease(
-        self,
-        annotator: str,
-        *,
-        seconds: int | float,
-        kinds: Collection[str] = ("learn",),
-        newest: bool = False,
-    ) -> Lease | None:
-        """A question that this annotator has neither answered nor holds; none if there is none free."""
-        found = self.swap([], annotator, count=1, seconds=seconds, kinds=kinds, newest=newest)
+    def lease(self, taker: Taker) -> Lease | None:
+        """A question that the taker has neither answered nor holds; none if there is none free."""
+        found = self.swap([], taker, count=1)
         return found[0] if found else None
 
-    def swap(
-        self,
-        back: Collection[Lease],
-        annotator: str,
-        *,
-        count: int,
-        seconds: int | float,
-        kinds: Collection[str] = ("learn",),
-        newest: bool = False,
-    ) -> list[Lease]:
+    def swap(self, back: Collection[Lease], taker: Taker, *, count: int) -> list[Lease]:
         """Up to `count` leases as `lease` gives them, after these are given back; all of it at once."""
         found: list[tuple[str, str, float]] = []
         with told(self.name), self._writing() as connection:
             for lease in back:
                 slots.give_back(connection, lease.token)
             while len(found) < count:
-                one = slots.take(connection, annotator, seconds=seconds, kinds=kinds, newest=newest)
+                one = slots.take(connection, taker)
                 if one is None:
                     break
                 found.append(one)
             asked = self._asked(connection, [name for name, *_ in found])
-            return [Lease(asked[name], annotator, token, until) for name, token, until in found]
+            return [Lease(asked[name], taker.annotator, token, until) for name, token, until in found]
 
     def renew(self, lease: Lease, *, seconds: int | float) -> Lease | None:
         """The lease with a new end; none if it is over and somebody else may have the question."""

@@ -1,4 +1,4 @@
-/** The view that looks again: one doubtful item, what was said of it, and keep, change or cannot tell. */
+/** The view that looks again: one item that may be wrong, what was said of it, and keep, change or cannot tell. */
 
 import { get, patient } from "./api.js";
 import { Certify } from "./certify.js";
@@ -276,7 +276,7 @@ export class Check {
   }
 
   /** What was said, in one sentence. */
-  #told({ said, doubt }) {
+  #told({ said, likelier }) {
     const percent = (p) => (p >= 0.995 ? "over 99 %" : p < 0.005 ? "under 1 %" : `${Math.round(p * 100)} %`);
     const one = ({ annotator, yours, ...given }, place) => [
       place ? ", " : "",
@@ -286,11 +286,11 @@ export class Check {
     ];
     const words = said.flatMap(one);
     words.push(". ");
-    if (doubt && this.#kind === "suspects")
+    if (likelier && this.#kind === "suspects")
       words.push(
         "Models that have not seen this label find ",
-        make("strong", {}, doubt.name),
-        ` likelier: ${percent(doubt.p)} against ${percent(doubt.given_p)}.`,
+        make("strong", {}, likelier.name),
+        ` likelier: ${percent(likelier.p)} against ${percent(likelier.given_p)}.`,
       );
     if (this.#kind === "edited") words.push("That class is no longer in use. Which one is it now?");
     return words;
