@@ -201,8 +201,11 @@ def test_twenty_answerers_of_five_thousand_items_and_a_trainer_killed_ten_times(
     assert sound(found, 5000), found
 
 
-def mortal(place, log: Path, point: int | None, replays: bool) -> None:
-    """Answers what it is given, and notes what it sends and what it hears; killed at a write point."""
+def mortal(place, log: Path, point: int | None, replays: bool, most: int | None = None) -> None:
+    """Answers what it is given, and notes what it sends and what it hears; killed at a write point.
+
+    After `most` answers it waits to be killed.
+    """
     left = [-1 if point is None else point]
 
     def on_write(_: str) -> None:
@@ -211,6 +214,7 @@ def mortal(place, log: Path, point: int | None, replays: bool) -> None:
         left[0] -= 1
 
     store = SqlStore(place, access="answer", on_write=on_write)
+    answered = 0
     with log.open("a+", buffering=1) as note:
         note.seek(0)
         lines = [json.loads(line) for line in note.read().splitlines()]
@@ -228,6 +232,9 @@ def mortal(place, log: Path, point: int | None, replays: bool) -> None:
             note.write(json.dumps(["sent", item, question, label]) + "\n")
             store.answer([told(item, question, label)])
             note.write(json.dumps(["kept", item, question, label]) + "\n")
+            answered += 1
+            if answered == most:
+                signal.pause()
 
 
 def told(item: str, question: str, label: int) -> Answer:
@@ -239,13 +246,16 @@ def killed(place, folder, kills: int, *, replays: bool = True) -> dict[str, int]
     folder.mkdir(exist_ok=True)
     log, chance = folder / "log", random.Random(kills)
     store = SqlStore(place)
-    store.append(Item(id=f"item-{number}") for number in range(kills * 6))
-    store.append([Question(id=f"item-{number}", round=0, rank=number) for number in range(kills * 6)])
+    count = kills * 12  # more than can be answered before the last kill
+    store.append(Item(id=f"item-{number}") for number in range(count))
+    store.append([Question(id=f"item-{number}", round=0, rank=number) for number in range(count)])
     store.close()
     died = 0
     for number in range(kills):
-        child = forked(mortal, place, log, number if number % 2 else None, replays)
-        if number % 2 == 0:
+        at_a_write = number % 2 == 1
+        point, most = (number, None) if at_a_write else (None, 4)
+        child = forked(mortal, place, log, point, replays, most)
+        if not at_a_write:
             time.sleep(chance.uniform(0, 0.15))
             os.kill(child, signal.SIGKILL)
         died += os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
@@ -264,7 +274,7 @@ def killed(place, folder, kills: int, *, replays: bool = True) -> dict[str, int]
         "doubled": len(stored) - len(set(stored)),
         "stored and not known": len(set(stored) - kept),
         "never sent": len(set(stored) - sent),
-        "left": kills * 6 - labelled,
+        "left": count - labelled,
         "problems": len(check(place)),
     }
 

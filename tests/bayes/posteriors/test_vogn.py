@@ -73,7 +73,7 @@ def test_attention_learns_with_its_output_layer_deterministic() -> None:
     case = CASES["attention"]
     x = case.inputs(12)
     fitted = aw.fit(
-        case.small_network(), (x, torch.arange(12) % 3), posterior=aw.vogn(), training=Training(epochs=1)
+        case.network(), (x, torch.arange(12) % 3), posterior=aw.vogn(), training=Training(epochs=1)
     )
     assert {key for key in fitted.state if key.startswith("std.")} == {"std.head.weight", "std.head.bias"}
 
