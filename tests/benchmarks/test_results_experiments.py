@@ -81,7 +81,10 @@ def _values(name: str, key: Key) -> dict[str, Any]:
         curve = {kind: [0.3, 0.4 + noise()] for kind in tasks.KEPT[str(key["data"])]}
         return {"labels": [20, 40], **curve, "iou": [0.5] * 10 + [None]}
     if name == "own_data":
-        return {"labels": [20, 50, 150], **{kind: [0.3, 0.4, 0.5 + noise()] for kind in own_data.MEASURES}}
+        kinds = [*own_data.MEASURES]
+        if key["method"] == own_data.PROJECT:
+            kinds += ["temperature", *(f"bare_{kind}" for kind in own_data.MEASURES)]
+        return {"labels": [20, 50, 150], **{kind: [0.3, 0.4, 0.5 + noise()] for kind in kinds}}
     part = pruning.SPARSITIES if key["part"] == "weights" else pruning.FRACTIONS
     sizes = {"parameters": 5, "parameters_whole": 10, "flops": 1, "flops_whole": 4}
     quality = {"accuracy": 0.5 + noise(), "nll": 1.0, "tuned_accuracy": 0.9 + noise()}

@@ -96,7 +96,7 @@ def test_a_loss_that_is_not_finite_stops_with_round_step_and_items_and_the_last_
 
 def temperatures(run):
     run.run(oracle=TRUTH)
-    return [past.metrics["validation"].get("temperature") for past in run.rounds()]
+    return [past.metrics.get("calibration", {}).get("temperature") for past in run.rounds()]
 
 
 def test_models_are_calibrated_where_there_are_validation_data_unless_told_not_to():
@@ -115,7 +115,7 @@ def test_a_round_is_measured_and_its_model_kept_with_its_temperature(folder):
             [rounds[choice]] = run.rounds()
             run.setting.fitted.clear()
             kept = run.fitted
-            assert kept.temperature == rounds[choice].metrics["validation"].get("temperature", 1.0)
+            assert kept.temperature == rounds[choice].metrics.get("calibration", {}).get("temperature", 1.0)
             found = run.predict(torch.from_numpy(POINTS[40:50]))
         truth = torch.tensor([CLASSES.index(label) for label in HELD[1]])
         nll = -found.mean.gather(1, truth[:, None]).log().mean().item()

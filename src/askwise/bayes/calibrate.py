@@ -23,7 +23,7 @@ def calibrate(fitted: Fitted, data: Any, *, draws: int = 100, seed: int = 0) -> 
     """The model with the temperature under which its mean prediction suits the labels of `data` best.
 
     `data` is (x, y), or a Dataset or DataLoader of pairs, none of them trained on. The sum of the NLL
-    and of log(temperature)^2 / 2 is minimised: a prior that weighs as much as a few labels, and keeps
+    and of 2 log(temperature)^2 is minimised: a prior that weighs as much as a few labels, and keeps
     a small validation set without a mistake from asking for boundless confidence. The NLL of `data`
     is never higher than at temperature 1.
 

@@ -146,6 +146,8 @@ def _model(project: "Project", plan: "Plan", store: "Store", output: Path | None
     from dataclasses import replace
 
     from askwise.export.model import Card, write_model
+    from askwise.loop.calibration import note, noted
+    from askwise.loop.plan_fields import MEASURED
     from askwise.loop.saying import as_json, said
     from askwise.loop.status import status
     from askwise.runs.trained import last_model
@@ -162,11 +164,12 @@ def _model(project: "Project", plan: "Plan", store: "Store", output: Path | None
         round=trained.round.number,
         trained=f"{trained.fitted.posterior!r} on {trained.round.labels} labels",
         draws=trained.draws,
-        metrics={part: found for part, found in trained.round.metrics.items() if part != "testing"},
+        metrics={part: trained.round.metrics[part] for part in MEASURED if part in trained.round.metrics},
         quality=() if known is None else [line for _, line in said(known, plan.names)],
+        tempered=noted(trained.round),
     )
     path = output or project.exports / "model"
-    kept = {} if known is None else as_json(known, plan.names)
+    kept = {**({} if known is None else as_json(known, plan.names)), **note(card.tempered)}
     write_model(path, replace(trained.fitted, quality=kept), card)
     return path
 

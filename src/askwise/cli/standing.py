@@ -30,6 +30,7 @@ def standing(store: Store) -> dict[str, Any]:
         "metrics": {key: measured[key] for key in named(run.plan.task).measures if key in measured},
         "task": run.plan.kind,
         "quality": None if now.quality is None else as_json(now.quality, run.plan.names),
+        "calibration": None if now.calibration is None else asdict(now.calibration),
         "certificate": certificate(store),
         "encoders": _encoders(store, now),
         "next": now.next,

@@ -31,6 +31,8 @@ def status(
 
 
 def _lines(one: dict[str, Any]) -> list[str]:
+    from askwise.loop.calibration import Tempered
+
     metrics = ", ".join(f"{key} {value:.3f}" for key, value in one["metrics"].items())
     rest = "".join(f", {one[key]} {key}" for key in ("open", "skipped", "quarantined") if one[key])
     part = f" ({one['measured_on']})" if one["measured_on"] else ""
@@ -43,6 +45,7 @@ def _lines(one: dict[str, Any]) -> list[str]:
         f"{one['items']:,} items{kept}{rest}",
         f"  rounds  {one['rounds']}{f', {metrics}{part}' if metrics else ''}",
         *(f"  {head:<7} {line}" for head, line in (one["quality"] or {}).get("said", [])),
+        *([f"  sure    {Tempered(**one['calibration'])}"] if one["calibration"] else []),
         *_certificate(one["certificate"]),
         *([f"  encoder {one['encoders']}"] if one["encoders"] else []),
         f"  next    {one['next']}",

@@ -187,15 +187,18 @@ def finish(
     """
     from dataclasses import replace
 
+    from askwise.loop.calibration import note, noted
     from askwise.loop.saying import as_json
 
     with opened(name, data, None) as (ours, plan, _, _, home):
         model, answers, before = ours.finish()
         known = None if before is None else as_json(before, plan.classes)
         place = out or home / "exports" / "final"
-        replace(model, quality={"answers": answers, "before_the_final_training": known}).save(place)
+        told = noted(ours.rounds()[-1])
+        kept = {"answers": answers, "before_the_final_training": known, **note(told)}
+        replace(model, quality=kept).save(place)
     if json:
-        print_json({"output": str(place), "answers": answers, "quality": known})
+        print_json({"output": str(place), "answers": answers, "quality": known, **note(told)})
         return
     typer.echo(f"{place}: a model of all {answers} answers")
     if before is not None and before.accuracy is not None:
@@ -203,6 +206,8 @@ def finish(
         typer.echo(f"accuracy at least {low} (95 %), by test answers before this training")
     else:
         typer.echo("how often it is right was not measured" + (f": {before.why}" if before else ""))
+    if told is not None:
+        typer.echo(str(told))
 
 
 @contextmanager

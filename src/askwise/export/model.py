@@ -10,6 +10,7 @@ from typing import Any
 from askwise import encoders
 from askwise.bayes.fitted import Fitted
 from askwise.files import write_whole
+from askwise.loop.calibration import Tempered
 
 CARD = "README.md"
 _ITEMS = {"images": "image", "text": "text"}
@@ -33,6 +34,8 @@ class Card:
     """What was measured on items that were held out, by the part they are."""
     quality: Sequence[str] = ()
     """What is known by test answers, in sentences."""
+    tempered: Tempered | None = None
+    """The temperature, and what chose it."""
 
 
 def write_model(folder: Path, model: Fitted, card: Card) -> None:
@@ -76,7 +79,7 @@ def written(card: Card, model: Fitted, folder: Path) -> str:
         "",
         "## Calibration",
         "",
-        *_calibration(card, model),
+        *_calibration(card),
         "",
         "## Licence",
         "",
@@ -109,13 +112,9 @@ def _front(card: Card, model: Fitted) -> list[str]:
     return ["---", *(f"{key}: {json.dumps(value)}" for key, value in front.items()), "---", ""]
 
 
-def _calibration(card: Card, model: Fitted) -> list[str]:
-    tempered = (
-        f"Probabilities are tempered by {model.temperature:.3f}, chosen on the validation data."
-        if model.temperature != 1
-        else "Probabilities are not tempered."
-    )
-    lines = [f"{line[0].upper()}{line[1:]}" for line in card.quality]
+def _calibration(card: Card) -> list[str]:
+    tempered = f"{card.tempered or 'probabilities are not tempered'}."
+    lines = [_begun(line) for line in card.quality]
     for part, found in card.metrics.items():
         values = ", ".join(
             f"{name} {found[name]:.3f}" for name in _SHOWN if isinstance(found.get(name), float)
@@ -123,7 +122,11 @@ def _calibration(card: Card, model: Fitted) -> list[str]:
         lines.append(f"On the {part} items, which it did not learn from: {values}.")
     if not lines:
         lines.append("How often it is right was not measured: there were no validation or test labels.")
-    return [*lines, "", tempered]
+    return [*lines, "", _begun(tempered)]
+
+
+def _begun(sentence: str) -> str:
+    return f"{sentence[0].upper()}{sentence[1:]}"
 
 
 def _licence(encoder: str | None) -> list[str]:

@@ -18,7 +18,7 @@ from askwise.loop.featured import encoder_condition, feature_inputs, feature_poo
 from askwise.loop.opening import check_outputs, open_run
 from askwise.loop.parts import balanced, balanced_before, initial_part, measured_part
 from askwise.loop.plan import Plan, make
-from askwise.loop.plan_fields import Part
+from askwise.loop.plan_fields import MEASURED, Part
 from askwise.loop.setting import Labelled, Setting
 from askwise.oracle.labelling import labelling
 from askwise.oracle.masks import Masks
@@ -108,15 +108,16 @@ def _measured(
     """Validation and test data: as parts of the plan, as tensors, and the items that are held out."""
     parts, measured, held = dict[str, Part](), dict[str, Labelled](), frozenset[str]()
     kind = labelling(plan.task, plan.names, size=size)
-    for name in ("validation", "test"):
+    for name in MEASURED:
         parts[name], data, ids = measured_part(name, getattr(given, name), items, kind)
         held |= ids
         if data is not None:
             measured[name] = data
     early = as_training(plan.training).patience is not None
-    if (plan.calibrate or early) and "validation" not in measured:
-        option = "calibrate" if plan.calibrate else "patience"
-        raise InputError(f"{option} needs validation data; pass validation=..., or leave {option} out")
+    tempered = plan.calibrate and not plan.testing
+    if (tempered or early) and "validation" not in measured:
+        option, other = ("calibrate", " or test questions") if tempered else ("patience", "")
+        raise InputError(f"{option} needs validation data{other}; pass validation=..., or leave {option} out")
     return parts, measured, held
 
 

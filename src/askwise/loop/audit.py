@@ -13,7 +13,7 @@ from askwise.assess import CannotCertify, Open, certify
 from askwise.assess import Certificate as Certified
 from askwise.errors import InputError
 from askwise.loop.measure import known_by
-from askwise.loop.models import latest
+from askwise.loop.models import handed_over
 from askwise.loop.plan_rules import one_class
 from askwise.loop.questions import shown
 from askwise.loop.setting import Setting
@@ -107,7 +107,7 @@ class _Pool:
     """The items without an answer, as the frozen model sees them."""
 
     def __init__(self, setting: Setting) -> None:
-        number, fitted = latest(setting)
+        number, fitted = handed_over(setting)  # checks are new items: no test answer is one
         if fitted is None:
             raise InputError("there is no model yet, so it has no labels to certify; answer questions first")
         testing = setting.testing()

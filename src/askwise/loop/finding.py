@@ -15,7 +15,7 @@ from torch.nn.functional import normalize
 
 from askwise.errors import InputError
 from askwise.loop.measure import known_by
-from askwise.loop.models import latest
+from askwise.loop.models import handed_over
 from askwise.loop.score import chunk_size, chunks
 from askwise.loop.setting import Setting
 from askwise.pool.axes import Axes, fit_axes
@@ -130,7 +130,7 @@ class Finder:
 
     def _guesses(self) -> tuple[list[str], Tensor]:
         setting = self._setting
-        number, fitted = latest(setting)
+        number, fitted = handed_over(setting)
         if fitted is None:
             raise InputError("there is no model yet; answer a few items of two classes first")
         if self._guessed is None or self._guessed[0] != number:

@@ -25,7 +25,7 @@ from askwise.loop.decide import Stop, Wait
 from askwise.loop.featured import seen_by
 from askwise.loop.finding import Finder
 from askwise.loop.live import CHECKPOINT, Live
-from askwise.loop.models import final_model, latest
+from askwise.loop.models import final_model, handed_over
 from askwise.loop.opening import retry, set_aside, sync_grown
 from askwise.loop.perform import ask_questions
 from askwise.loop.plan import Plan
@@ -165,11 +165,11 @@ class Learner:
 
     @property
     def fitted(self) -> Fitted:
-        """The current model, trained in the last round."""
+        """The current model, trained in the last round and tempered by validation data or test answers."""
         return self._latest()[1]
 
     def _latest(self) -> tuple[int, Fitted]:
-        number, fitted = latest(self.setting)
+        number, fitted = handed_over(self.setting)
         if fitted is None:
             raise InputError("there is no model yet; answer the questions of ask() first")
         return number, fitted

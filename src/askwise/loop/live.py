@@ -12,7 +12,7 @@ from askwise.bayes.fitted import Fitted
 from askwise.bayes.predict import features, predict
 from askwise.engine import Local
 from askwise.loop.axes import reached
-from askwise.loop.models import latest
+from askwise.loop.models import handed_over
 from askwise.loop.perform import ask_questions, ask_unscored, train_round
 from askwise.loop.setting import Setting
 from askwise.loop.sweeping import Sweepable, Sweeping
@@ -107,7 +107,7 @@ class Live:
     def guesses(self, ids: Iterable[str]) -> list[Guess]:
         """What the last model thinks of these items; nothing before there is one."""
         setting = self._setting
-        number, fitted = latest(setting)
+        number, fitted = handed_over(setting)
         wanted = [name for name in ids if name in setting.pool]
         if fitted is None or not wanted:
             return []

@@ -11,6 +11,7 @@ from askwise.bayes.fitted import Fitted, load
 from askwise.bayes.posteriors import as_posterior
 from askwise.errors import CorruptError, InputError, SlowPathWarning
 from askwise.loop.axes import place_axes
+from askwise.loop.calibration import TEST_ANSWERS, noted, with_temperature
 from askwise.loop.plan import make
 from askwise.loop.quality import Quality, quality
 from askwise.loop.setting import Setting, differs
@@ -33,6 +34,13 @@ def latest(setting: Setting) -> tuple[int, Fitted | None]:
         found = _restored(setting, last)
         setting.remember(last.number, found)
     return last.number, found
+
+
+def handed_over(setting: Setting) -> tuple[int, Fitted | None]:
+    """The number of the last round, and its model as it is shown and exported: with its temperature."""
+    number, fitted = latest(setting)
+    own = next((one for one in reversed(setting.rounds) if one.number == number), None)
+    return number, fitted if fitted is None or own is None else with_temperature(fitted, noted(own))
 
 
 def fit_round(setting: Setting, number: int, reading: Reading, labels: Mapping[str, Label]) -> Fitted:
@@ -135,6 +143,7 @@ def _trained_again(setting: Setting, last: Round, why: str) -> Fitted:
 def final_model(setting: Setting) -> tuple[Fitted, int, Quality | None]:
     """The model of all answers, how many these are, and how good the model before it is.
 
+    Test answers chose the temperature of the model before it, which it takes over: it has learned from them.
     The store is left as it is, so that the run can go on: its own models never learn from test answers.
     """
     setting.refresh()
@@ -146,4 +155,8 @@ def final_model(setting: Setting) -> tuple[Fitted, int, Quality | None]:
     whole = dict(sorted(labels.items()))
     reading = setting.pool.read([name for name in whole if name in setting.pool])
     before = quality(setting.plan, testing, setting.rounds)
-    return fit_round(setting, setting.number + 1, reading, whole), len(reading.ids), before
+    fitted = fit_round(setting, setting.number + 1, reading, whole)
+    told = noted(setting.rounds[-1])  # validation data have chosen anew; no test answer is left to do so
+    if told is not None and told.by == TEST_ANSWERS:
+        fitted = with_temperature(fitted, told)
+    return fitted, len(reading.ids), before

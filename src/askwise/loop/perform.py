@@ -12,6 +12,7 @@ from askwise.bayes.fitted import Fitted
 from askwise.bayes.predict import predict
 from askwise.errors import CorruptError, TrainingError
 from askwise.loop.axes import encoded_part
+from askwise.loop.calibration import Tempered, calibration, note, with_temperature
 from askwise.loop.choose import Choice, choose_items, described
 from askwise.loop.decide import Ask, Train
 from askwise.loop.edits import asked_anew
@@ -58,7 +59,8 @@ def train_round(setting: Setting, *, checkpoint: bool = True, tested: bool = Tru
     kept = in_use(setting, setting.plan.keep)
     name = setting.store.checkpoint(fitted.save, keep=kept) if checkpoint else ""
     saved = perf_counter()
-    metrics = _metrics(setting, fitted, number, tested=tested)
+    tempered = calibration(setting, fitted, number, seen=snapshot.seen)
+    metrics = _metrics(setting, fitted, number, tempered, tested=tested)
     seconds = {
         "read": read - started,
         "train": trained - read,
@@ -201,21 +203,22 @@ def _begun(setting: Setting) -> int:
     return 0 if last is None else last.revision
 
 
-def _metrics(setting: Setting, fitted: Fitted, number: int, *, tested: bool) -> dict[str, Any]:
-    seed = setting.plan.draw_seed(number)
+def _metrics(
+    setting: Setting, fitted: Fitted, number: int, tempered: Tempered | None, *, tested: bool
+) -> dict[str, Any]:
+    """What is handed over is measured with its temperature; test answers meet the model without it."""
+    seed, handed = setting.plan.draw_seed(number), with_temperature(fitted, tempered)
     how: dict[str, Any] = {"engine": setting.engine, "progress": setting.follow}
     found = {
-        name: evaluate(fitted, (data.inputs, data.labels), draws=setting.plan.draws, seed=seed, **how)
+        name: evaluate(handed, (data.inputs, data.labels), draws=setting.plan.draws, seed=seed, **how)
         for name, data in setting.measured.items()
     }
     if setting.plan.kind == "regression":
         for name, data in setting.measured.items():
             found[name]["points"] = _points(fitted, data, draws=setting.plan.draws, seed=seed)
-    if "validation" in found and setting.plan.calibrate is not False and setting.plan.kind != "regression":
-        found["validation"]["temperature"] = fitted.temperature
     if tested and setting.testing().on:
         found["testing"] = measure(setting, fitted, number)
-    return found
+    return found | note(tempered)
 
 
 def _points(fitted: Fitted, data: Labelled, *, draws: int, seed: int) -> list[list[float]]:

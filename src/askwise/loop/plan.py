@@ -95,7 +95,8 @@ class Plan(Record):
     )
     calibrate: bool | None = Field(
         None,
-        description="temper each model on the validation data (Guo et al. 2017); by default if there are any",
+        description="temper each model on the validation data, or else on the test answers, where a "
+        "temperature changes no class (Guo et al. 2017); by default if there are any",
     )
     draws: int = Field(100, ge=1, description="networks drawn from the posterior for each score")
     draw: Literal["weights", "logits"] = Field(

@@ -16,6 +16,9 @@ from askwise.store.classes import names
 from askwise.tasks import TASKS, named
 from askwise.train import as_training
 
+MEASURED = ("validation", "test")
+"""Labelled data of a plan that every model is measured on."""
+
 
 class Record(BaseModel):
     """A frozen record that refuses unknown fields."""

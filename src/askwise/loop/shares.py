@@ -50,7 +50,7 @@ def share_of(
         raise InputError(
             "an estimate rests on test questions, and this run has none; begin a project with testing = 0.2"
         )
-    number, fitted = latest(setting)
+    number, fitted = latest(setting)  # its temperature was chosen on these very answers, so without it
     if fitted is None:
         raise InputError(
             "there is no model yet, so there is nothing to estimate with; answer questions first"

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from askwise.errors import InputError
+from askwise.loop.calibration import Tempered, noted
 from askwise.loop.decide import Ask, Counts, Stop, Train, decide
 from askwise.loop.plan import Plan, make
 from askwise.loop.quality import Quality, quality
@@ -26,6 +27,8 @@ class Status:
     next: str
     quality: Quality | None = None
     """How good the last model is by test answers; None where no questions test it."""
+    calibration: Tempered | None = None
+    """The temperature that the last model is handed over with; None where nothing has chosen one."""
 
 
 def status(store: Store) -> Status:
@@ -47,6 +50,7 @@ def status(store: Store) -> Status:
         len(store.facts(Segment)),
         _next(plan, now),
         quality(plan, testing, rounds),
+        None if last is None else noted(last),
     )
 
 

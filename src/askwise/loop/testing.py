@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from askwise.assess.band import LEAST
 from askwise.errors import InputError
@@ -16,6 +17,7 @@ from askwise.store.standing import Standing, standing
 KEPT = "kept"
 """Where a round notes how many items are kept for testing."""
 _WHOLE = 2**56  # hashes are whole numbers below this
+_F = TypeVar("_F", bound=Fact)
 
 
 @dataclass(frozen=True)
@@ -42,8 +44,8 @@ class Testing:
     """The last test question about each item, in the order in which the items were first asked."""
     answers: dict[str, list[Answer]] = field(default_factory=dict)
     """What was said in answer to test questions, by item."""
-    words: dict[str, Resolution] = field(default_factory=dict)
-    """The last word on each item, where somebody has settled its answers."""
+    words: dict[str, list[Resolution]] = field(default_factory=dict)
+    """The words on each item, where somebody has settled its answers; the last one counts."""
     learned: set[str] = field(default_factory=set)
     """Items that answered a question to learn from."""
     begun: bool = False
@@ -155,16 +157,20 @@ class Testing:
 
     def tested(self) -> list[Tested]:
         """The test items that were answered or skipped, in the order in which they were drawn."""
-        done = [name for name in self.asked if name in self and not self._waits(name)]
-        return [Tested(name, self._standing(name).label) for name in done]
+        return self.tested_at(None)
 
-    def history(self, name: str) -> list[Fact]:
+    def tested_at(self, at: int | None) -> list[Tested]:
+        """The same as it was at a revision."""
+        done = [name for name in self.asked if name in self and not self._waits(name, at)]
+        return [Tested(name, self._standing(name, at).label) for name in done]
+
+    def history(self, name: str, at: int | None = None) -> list[Fact]:
         """What is known of a test item, as if it had been asked to learn from it."""
         blind: list[Fact] = [
             replace(one, verdict="cannot_tell", label=None) if one.assisted else one
-            for one in self.answers.get(name, [])
+            for one in _until(self.answers.get(name, []), at)
         ]
-        word = [self.words[name]] if name in self.words else []
+        word = _until(self.words.get(name, []), at)[-1:]
         return [replace(self.asked[name], kind="learn"), *blind, *word]
 
     def group_of(self, identity: str) -> str:
@@ -183,20 +189,21 @@ class Testing:
             case Answer() if fact.question and fact.view not in ("check", "sweep"):
                 self.learned.add(fact.id)
             case Resolution() if fact.id in self.answers:
-                self.words[fact.id] = fact
+                self.words.setdefault(fact.id, []).append(fact)
             case Group():
                 self.groups[fact.id] = fact.group
                 self._looked = -1
 
-    def _waits(self, name: str) -> bool:
-        said = self.answers.get(name)
+    def _waits(self, name: str, at: int | None = None) -> bool:
+        said = _until(self.answers.get(name, []), at)
         return name in self and (
-            not said or said[-1].verdict == "retract" or self._standing(name).place == "open"
+            not said or said[-1].verdict == "retract" or self._standing(name, at).place == "open"
         )
 
-    def _standing(self, name: str) -> Standing:
+    def _standing(self, name: str, at: int | None = None) -> Standing:
         """Where a test item stands by the rules for all others."""
-        return standing(self.history(name), self.ledger.rules)
+        how = self.ledger.rules if at is None else self.ledger.rules_at(at)
+        return standing(self.history(name, at), how)
 
     def _inside(self, names: Collection[str]) -> set[str]:
         """Those of some items that the region has, or had before somebody labelled them."""
@@ -222,6 +229,10 @@ class Testing:
         """That of the run's first plan: another seed later must not move the region."""
         planned = self.store.facts(Planned)
         return int(planned[0].plan["seed"]) if planned else 0
+
+
+def _until(facts: list[_F], at: int | None) -> list[_F]:
+    return facts if at is None else [fact for fact in facts if fact.revision <= at]
 
 
 def refuse_untestable(store: Store, plan: Plan, items: int) -> None:

@@ -9,8 +9,12 @@ _HALF, _PASSES = 6, 4  # 13 temperatures, then 13 around the best, ...: in the e
 
 
 def prior(temperature: float) -> float:
-    """What is added to the NLL at a temperature: it weighs as much as a few labels."""
-    return math.log(temperature) ** 2 / 2
+    """What is added to the NLL at a temperature: log T is normal with a deviation of a half.
+
+    Read off TREC and TrashNet: of seven deviations from 2 to .18 it gave the lowest NLL of new items, summed
+    over 10, 20 and 30 test answers.
+    """
+    return 2 * math.log(temperature) ** 2
 
 
 def best_temperature(total: Callable[[Sequence[float]], Sequence[float]]) -> float:

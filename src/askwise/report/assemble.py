@@ -125,9 +125,10 @@ def _recall(run: Past) -> list[float | None]:
 
 
 def _quality(run: Past) -> list[str]:
-    """What is known of the last model by test answers, and what is certified."""
-    found, kept = status(run.store).quality, certificate(run.store)
-    told = [] if found is None else [line for _, line in said(found, run.plan.names)]
+    """What is known of the last model by test answers, its temperature, and what is certified."""
+    now, kept = status(run.store), certificate(run.store)
+    told = [] if now.quality is None else [line for _, line in said(now.quality, run.plan.names)]
+    told += [] if now.calibration is None else [f"{now.calibration}."]
     if kept is not None:
         void = f" It is void: {kept['void']}." if kept["void"] else ""
         told.append(f"certified: {kept['promise']}.{void}")

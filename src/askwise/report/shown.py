@@ -11,6 +11,7 @@ from askwise.acquire import ACQUISITIONS
 from askwise.bayes.fitted import Fitted
 from askwise.bayes.predict import predict, score_pool
 from askwise.errors import CorruptError
+from askwise.loop.calibration import noted, with_temperature
 from askwise.loop.score import Part, chunk_size, score_items, subset
 from askwise.oracle.labelling import labelling
 from askwise.oracle.masks import Masks
@@ -78,7 +79,8 @@ def unsure(run: Past, ledger: Ledger, pool: Pool, fitted: Fitted) -> list[Shown]
     )
     values = dict(zip(best.ids, best.scores.tolist(), strict=True))
     reading = pool.read(sorted(values, key=lambda name: -values[name]))
-    found = predict(fitted, reading.inputs, draws=plan.draws, seed=draw)
+    handed = with_temperature(fitted, noted(run.rounds[-1]))  # what is shown; what asks has no temperature
+    found = predict(handed, reading.inputs, draws=plan.draws, seed=draw)
     pictures = _drawn(reading.ids, reading.inputs)
     return [
         Shown(

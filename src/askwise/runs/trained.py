@@ -9,6 +9,7 @@ from askwise import encoders
 from askwise.bayes.fitted import Fitted, load
 from askwise.bayes.saved import recorded_encoder, recorded_shape
 from askwise.errors import InputError
+from askwise.loop.calibration import noted, with_temperature
 from askwise.loop.opening import stored_classes
 from askwise.loop.plan import Plan
 from askwise.nets.encoded import Encoded, encoded, head_alone
@@ -30,7 +31,7 @@ class Trained:
 
 
 def last_model(plan: Plan, store: Store, *, folder: Path | None = None) -> Trained:
-    """The last model on the disk, with the names that its classes have by now.
+    """The last model on the disk as it is handed over, with the names that its classes have by now.
 
     It comes with the encoder that it learned with, which may be another than the plan names by now.
     """
@@ -49,7 +50,8 @@ def last_model(plan: Plan, store: Store, *, folder: Path | None = None) -> Train
     if isinstance(fitted.network, Encoded) and not plan.thaw:  # an encoder that learned is this round's own
         fitted = replace(fitted, network=head_alone(fitted.network))
     now = stored_classes(store)[: len(classes)] if plan.kind == "classification" else classes
-    return Trained(replace(fitted, classes=now), last, plan.draws, plan.draw_seed(last.number))
+    fitted = with_temperature(replace(fitted, classes=now), noted(last))
+    return Trained(fitted, last, plan.draws, plan.draw_seed(last.number))
 
 
 def _rebuilt(plan: Plan) -> bool:

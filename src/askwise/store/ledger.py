@@ -97,6 +97,11 @@ class Ledger:
         """How answers become labels by now."""
         return self._whole()._rules
 
+    def rules_at(self, revision: int) -> Rules:
+        """How answers became labels at a revision."""
+        with self._lock:
+            return rules(self._whole()._ruling, until=revision)
+
     @property
     def open(self) -> dict[str, Question]:
         """The items that wait for an answer, and the question."""
@@ -186,7 +191,7 @@ class Ledger:
         with self._lock:
             late = self._whole()._since(revision)
             found = {name: label for name, label in self._labels.items() if name not in late}
-            how = rules(self._ruling, until=revision)
+            how = self.rules_at(revision)
             for name in late:
                 label = self._label_at(name, revision, how)
                 if label is not None:
@@ -199,7 +204,7 @@ class Ledger:
             if self._whole()._since_when != revision:
                 self._since_when, self._changed = revision, set()
                 self._unsure = set(self._since(revision))
-            how = rules(self._ruling, until=revision)
+            how = self.rules_at(revision)
             for name in self._unsure:
                 if self._label_at(name, revision, how) == self._labels.get(name):
                     self._changed.discard(name)
