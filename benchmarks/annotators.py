@@ -68,14 +68,19 @@ class Server:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
-        words = ["label", str(project.folder), "--no-browser", "--port", str(self.port)]
-        words += [word for name in people for word in ("--person", name)]
-        self._command = [sys.executable, "-c", SERVE.format(lease=lease), *words]
+        self.words = [str(project.folder), "--no-browser", "--port", str(self.port)]
+        self.words += [word for name in people for word in ("--person", name)]
+        self.lease = lease
         self._log = (project.folder / f"server-{self.port}.log").open("ab")
         self.start()
 
     def start(self) -> None:
-        self.process = subprocess.Popen(self._command, stdout=self._log, stderr=self._log)
+        command = [sys.executable, "-c", SERVE.format(lease=self.lease), "label", *self.words]
+        self.process = subprocess.Popen(command, stdout=self._log, stderr=self._log)
+
+    def trains(self, pid: int) -> bool:
+        """Whether the process is a trainer."""
+        return "askwise.web.trainer" in _command(pid)
 
     def kill(self) -> None:
         """The server, at once; the processes beside it end by themselves."""
@@ -84,7 +89,7 @@ class Server:
 
     def kill_trainer(self) -> int:
         """How many processes were killed."""
-        found = [pid for pid in descendants(self.process.pid) if "askwise.web.trainer" in _command(pid)]
+        found = [pid for pid in descendants(self.process.pid) if self.trains(pid)]
         for pid in found:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -232,6 +237,7 @@ def campaign(
     lease: float,
     leaves: float,
     pause: float,
+    kind: type[Server] = Server,
 ) -> dict[str, Any]:
     """What came of it: every item labelled once, whoever was killed meanwhile."""
     project = Project(folder / "project")
@@ -243,7 +249,7 @@ def campaign(
     )
     project.plan.write_text(plan)
     names = [f"person-{number:02d}" for number in range(people)]
-    running = [Server(project, names, lease) for _ in range(servers)]
+    running = [kind(project, names, lease) for _ in range(servers)]
     over, chance, started = threading.Event(), random.Random(0), time.monotonic()
     try:
         tokens = _tokens(project, names, running[0])

@@ -16,13 +16,13 @@ if not os.environ.get("ASKWISE_UNCHECKED"):  # the long proofs run the code as i
 @pytest.hookimpl(tryfirst=True)
 def pytest_fixture_setup() -> None:
     """Networks made in a fixture begin with the same weights, whichever tests ran before."""
-    torch.manual_seed(0)
+    torch.default_generator.manual_seed(0)  # `torch.manual_seed` notes the whole stack for other devices
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_call() -> None:
     """So do those made in a test."""
-    torch.manual_seed(0)
+    torch.default_generator.manual_seed(0)
     shape_checks.begin_test()
 
 

@@ -8,8 +8,9 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from importlib.util import find_spec
-from inspect import isclass
+from inspect import isfunction
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import jaxtyping
@@ -17,7 +18,7 @@ import jaxtyping
 CALLS = 3
 """So many calls of a function are checked in each test."""
 
-_checked: Counter[Any] = Counter()
+_checked: Counter[CodeType] = Counter()
 _jaxtyped = jaxtyping.jaxtyped
 
 
@@ -44,17 +45,25 @@ def _with_shapes() -> list[str]:
 
 
 def _sampled(*, typechecker: Any) -> Callable[[Any], Any]:
-    """jaxtyping's decorator, which lets a function run unchecked after its first calls."""
+    """jaxtyping's decorator, which lets a function run unchecked after its first calls.
+
+    A check is made when it is first wanted, and a function within a function is the same one however
+    often it is defined: to make a check takes longer than to run it.
+    """
 
     def decorate(found: Any) -> Any:
-        checked = _jaxtyped(found, typechecker=typechecker)
-        if isclass(found) or not callable(found) or checked is found:
-            return checked
+        if not isfunction(found):
+            return _jaxtyped(found, typechecker=typechecker)
+        checked, code = None, found.__code__
 
         @functools.wraps(found)
         def call(*arguments: Any, **options: Any) -> Any:
-            _checked[found] += 1
-            return (found if _checked[found] > CALLS else checked)(*arguments, **options)
+            nonlocal checked
+            _checked[code] += 1
+            if _checked[code] > CALLS:
+                return found(*arguments, **options)
+            checked = checked or _jaxtyped(found, typechecker=typechecker)
+            return checked(*arguments, **options)
 
         return call
 

@@ -53,7 +53,7 @@ def test_writers_wait_for_each_other_without_kernel_locks(no_kernel_locks, tmp_p
         waiting.start()
         assert not got
         files.leave_lock(one.fileno())
-        waiting.join(10)
+        waiting.join(120)
         assert got == [True]
         files.leave_lock(other.fileno())
 

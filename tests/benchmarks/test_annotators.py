@@ -1,11 +1,42 @@
 """Annotators over HTTP and kills, in little; and that the counts of the benchmark can fail."""
 
 import pytest
-from annotators import accounted, double_leases, sound, tried
+from annotators import Server, accounted, double_leases, sound, tried
+from forked import forked
+
+
+class Forked(Server):
+    """The same server, begun by a fork of this process."""
+
+    def start(self):
+        from preloaded import serve
+
+        from askwise.web import desk
+
+        def work():
+            desk.LEASE = self.lease
+            serve(*self.words)
+
+        self.process = forked(work)
+
+    def trains(self, pid):
+        from preloaded import is_beside
+
+        return is_beside(pid, "trainer")
+
+    def kill(self):
+        super().kill()
+        self.process.stdout.close()
+
+    def stop(self):
+        super().stop()
+        self.process.stdout.close()
 
 
 def test_four_annotators_over_http_and_kills_lose_and_double_nothing():
-    found = tried("sqlite", people=4, items=40, kills=1, servers=1, lease=3.0, leaves=0.05, pause=0.2)
+    found = tried(
+        "sqlite", people=4, items=40, kills=1, servers=1, lease=3.0, leaves=0.05, pause=0.2, kind=Forked
+    )
     assert sound(found, 40), found
     assert found["killed"] == {"server": 1, "trainer": 1}
     assert found["answers"] >= 40

@@ -5,11 +5,10 @@ import os
 import random
 import signal
 import struct
-import subprocess
-import sys
 
 import pytest
 import torch
+from forked import forked
 
 from askwise.engine import Local, ShardResult, Work, remembered
 from askwise.engine.journal import shard_key
@@ -165,26 +164,23 @@ def test_what_is_appended_behind_a_broken_tail_is_found(tmp_path):
     assert again(tmp_path) == (EXPECTED, [5])
 
 
-DRIVER = """
-import os, sys, torch
-from pathlib import Path
-from askwise.engine import ShardResult, Local, Work, remembered
-folder = Path(sys.argv[1])
-def compute(shard):
-    with (folder / "computed").open("a") as file:
-        file.write(f"{shard[0]}\\n")
-    return ShardResult((torch.tensor(shard) * 1.5,), {"at": shard[0]})
-engine = remembered(Local(2), folder, "job")
-results = engine.map(lambda: Work(lambda shard: shard, compute), [[at, at + 1] for at in range(6)])
-for at, _ in enumerate(results):
-    if at == 3:
-        os.kill(os.getpid(), 9)
-"""
+def killed_after_four(folder):
+    def compute(shard):
+        with (folder / "computed").open("a") as file:
+            file.write(f"{shard[0]}\n")
+        return ShardResult((torch.tensor(shard) * 1.5,), {"at": shard[0]})
+
+    engine = remembered(Local(2), folder, "job")
+    results = engine.map(lambda: Work(lambda shard: shard, compute), [[at, at + 1] for at in range(6)])
+    for at, _ in enumerate(results):
+        if at == 3:
+            os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_a_killed_driver_goes_on_where_it_was(tmp_path):
-    driver = subprocess.run([sys.executable, "-c", DRIVER, tmp_path], check=False)
-    assert driver.returncode == -signal.SIGKILL
+    driver = forked(lambda: killed_after_four(tmp_path))
+    assert driver.wait() == -signal.SIGKILL
+    driver.end()
     assert again(tmp_path) == (EXPECTED, [4, 5])
 
 

@@ -3,14 +3,14 @@
 import os
 import resource
 import signal
-import subprocess
-import sys
 import threading
+import time
 from contextlib import ExitStack
 
 import pytest
 import torch
 from descendants import descendants, gone
+from forked import forked
 
 from askwise.engine import Local, ShardResult, Work
 from askwise.engine.local import cores
@@ -71,23 +71,20 @@ def test_it_works_beside_a_thousand_open_files():
         assert len(pids(Local(2), 6)) == 2
 
 
-LONG = """
-import signal, time, torch
-from askwise.engine import ShardResult, Local, Work
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
-def compute(shard):
-    time.sleep(0.1)
-    return ShardResult((torch.tensor(shard),))
-for found in Local(2).map(lambda: Work(lambda shard: shard, compute), ([at] for at in range(10**6))):
-    print("running", flush=True)
-"""
+def at_work_for_long():
+    """Shard after shard, each told."""
+
+    def compute(shard):
+        time.sleep(0.1)
+        return ShardResult((torch.tensor(shard),))
+
+    for _ in Local(2).map(lambda: Work(lambda shard: shard, compute), ([at] for at in range(10**6))):
+        os.write(1, b"running\n")
 
 
-def workers_after(number, program, *, says, times, count):
-    """The workers of a program, which is sent a signal once it has said a line so many times."""
-    driver = subprocess.Popen(
-        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    )
+def workers_after(number, work, *, says, times, count):
+    """The workers of a process at work, which is sent a signal once it has said a line so many times."""
+    driver = forked(work)
     try:
         for _ in range(times):
             assert driver.stdout.readline() == says
@@ -97,34 +94,35 @@ def workers_after(number, program, *, says, times, count):
         assert driver.wait(120) != 0
         return workers
     finally:
-        driver.kill()
-        driver.stdout.close()
-        driver.wait()
+        driver.end()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=str)
 def test_no_worker_outlives_a_caller_that_is_killed(number):
-    assert gone(workers_after(number, LONG, says=b"running\n", times=1, count=2))
+    assert gone(workers_after(number, at_work_for_long, says="running\n", times=1, count=2))
 
 
-# two engines in two threads: each forks while the pipes of the other are open
-BUSY = """
-import os, threading, time, torch
-from askwise.engine import ShardResult, Local, Work
-def compute(shard):
-    os.write(1, b"busy\\n")  # one write: four processes share the pipe
-    time.sleep(600)
-    return ShardResult((torch.tensor(shard),))
-def drive():
-    list(Local(2).map(lambda: Work(lambda shard: shard, compute), [[0], [1]]))
-for _ in range(2):
-    threading.Thread(target=drive).start()
-"""
+def two_engines_at_work():
+    """In two threads: each forks while the pipes of the other are open."""
+
+    def compute(shard):
+        os.write(1, b"busy\n")  # one write: four processes share the pipe
+        time.sleep(600)
+        return ShardResult((torch.tensor(shard),))
+
+    def drive():
+        list(Local(2).map(lambda: Work(lambda shard: shard, compute), [[0], [1]]))
+
+    both = [threading.Thread(target=drive) for _ in range(2)]
+    for one in both:
+        one.start()
+    for one in both:
+        one.join()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=str)
 def test_workers_in_the_middle_of_long_work_end_with_their_caller(number):
-    assert gone(workers_after(number, BUSY, says=b"busy\n", times=4, count=4))
+    assert gone(workers_after(number, two_engines_at_work, says="busy\n", times=4, count=4))
 
 
 @pytest.mark.parametrize("part", ["fetch", "compute"])

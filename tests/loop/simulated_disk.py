@@ -1,7 +1,7 @@
 """A disk that forgets: file operations are recorded, and any power cut is played back from them.
 
-Run as a program it appends answers to a store, or runs a small loop with checkpoints, leases and added
-items, under a recording VFS, and prints the record. The model: what was written and not yet synced may
+`main` appends answers to a store, or runs a small loop with checkpoints, leases and added items, under a
+recording VFS, and prints the record. The model: what was written and not yet synced may
 be lost, wholly or in part; a name that was given, changed or deleted may not have been, until its folder
 is synced.
 """
@@ -311,16 +311,15 @@ def loop(path: Path, events: list[list[object]]) -> None:
         other.close()
 
 
-def main(folder: str, mode: str) -> None:
-    """Record the answers under one of SQLite's modes, or with the mode `loop` a whole run."""
-    recorder, path = Recorder(), Path(folder) / "run.db"
+def main(folder: Path, mode: str) -> None:
+    """Print the record of the answers under one of SQLite's modes, or with the mode `loop` of a whole run.
+
+    In a process of its own: nothing in it is what it was afterwards.
+    """
+    recorder, path = Recorder(), folder / "run.db"
     if mode == "loop":
-        Watched(Path(folder), ["run.db.checkpoints", "run.db.added"], recorder.events)
+        Watched(folder, ["run.db.checkpoints", "run.db.added"], recorder.events)
         loop(path, recorder.events)
     else:
         answers(path, mode, recorder)
     sys.stdout.write(json.dumps(recorder.events))
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2])

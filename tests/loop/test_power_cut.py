@@ -3,12 +3,11 @@
 import json
 import random
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import simulated_disk
+from forked import printed
 from simulated_disk import Disk
 from small_run import outcome
 
@@ -18,13 +17,10 @@ from askwise.store import checkpoints
 from askwise.store.facts import Answer
 from askwise.store.sql import SqlStore
 
-HERE = Path(__file__).parent
-
 
 def recorded(folder: Path, mode: str) -> list[list]:
     folder.mkdir()
-    program = [sys.executable, HERE / "simulated_disk.py", folder, mode]
-    return json.loads(subprocess.run(program, capture_output=True, check=True, text=True).stdout)
+    return json.loads(printed(lambda: simulated_disk.main(folder, mode)))
 
 
 def lost(folder: Path, known: dict) -> list[str]:

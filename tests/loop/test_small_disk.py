@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from forked import printed
 from small_run import TRUTH, learner, outcome
 
 from askwise.errors import StoreError
@@ -15,7 +16,6 @@ from askwise.store.facts import Answer, Item, Question
 from askwise.store.sql import SqlStore
 from askwise.store.sql.care import check
 
-HERE = Path(__file__).parent
 CHANGES = {"budget": 7, "keep": 1}
 
 
@@ -105,7 +105,7 @@ def facts(path: Path) -> list:
         store.close()
 
 
-def main(folder: str, every: int) -> None:
+def main(folder: Path, every: int) -> None:
     """Print for SQLite's writes what came of a full disk there; run in a process of its own."""
     from simulated_disk import Recorder
 
@@ -135,10 +135,10 @@ def main(folder: str, every: int) -> None:
                     said.append(str(error))
         return said
 
-    run(Path(folder) / "count.db")
-    total, wanted = full.writes, [type(fact).__name__ for fact in facts(Path(folder) / "count.db")]
+    run(folder / "count.db")
+    total, wanted = full.writes, [type(fact).__name__ for fact in facts(folder / "count.db")]
     for number in range(1, total + 1, every):
-        path = Path(folder) / f"{number}.db"
+        path = folder / f"{number}.db"
         full.left = number
         try:
             said = run(path)
@@ -151,8 +151,7 @@ def main(folder: str, every: int) -> None:
 
 def full_at_writes(folder: Path, every: int) -> int:
     """How many of SQLite's writes were tried; each was refused in one line, and then repeated."""
-    program = [sys.executable, HERE / "test_small_disk.py", folder, str(every)]
-    lines = subprocess.run(program, capture_output=True, text=True, check=True).stdout.splitlines()
+    lines = printed(lambda: main(folder, every)).splitlines()
     assert [line for line in lines if " right " not in line] == []
     return len(lines)
 
@@ -179,7 +178,3 @@ def test_control_an_error_that_is_ignored_loses_the_answer(tmp_path):
         store.answer([Answer(id="a", key="k", verdict="label", label=0)])
     store.close()
     assert [type(fact) for fact in facts(tmp_path / "run.db")] == [Item]
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))

@@ -8,6 +8,7 @@ import sys
 import time
 
 import pytest
+from forked import forked
 
 from askwise.errors import StoreError
 from askwise.store.facts import Item
@@ -21,8 +22,8 @@ HOLD = """
 import sys, time
 from askwise.store.sql import SqlStore
 store = SqlStore(sys.argv[1])
-print("held", flush=True)
-time.sleep(60)
+os.write(1, b"held\n")
+time.sleep(600)
 """
 
 
@@ -43,10 +44,16 @@ def ended(process):
 
 @pytest.fixture
 def other(tmp_path):
-    process, line = holding(tmp_path / "run.db")
-    assert line == "held\n"
+    def hold():
+        store = SqlStore(tmp_path / "run.db")
+        os.write(1, b"held\n")
+        time.sleep(600)
+        store.close()
+
+    process = forked(hold)
+    assert process.stdout.readline() == "held\n"
     yield process
-    ended(process)
+    process.end()
 
 
 def test_a_second_process_is_refused_by_pid_and_host(tmp_path, other):
@@ -120,7 +127,7 @@ def test_a_forked_child_may_not_write_with_its_parents_store_and_does_not_keep_i
             store.append([Item(id="a")])
         except StoreError:
             os.write(writer, b"refused")
-        time.sleep(60)
+        time.sleep(600)
         os._exit(0)
     try:
         assert os.read(reader, 7) == b"refused"

@@ -139,7 +139,7 @@ def test_a_worker_does_not_keep_its_parents_role_and_does_not_end_it(postgres, t
     child = os.fork()
     if child == 0:
         os.write(writer, b"ready")
-        time.sleep(60)
+        time.sleep(600)
         os._exit(0)
     try:
         assert os.read(reader, 5) == b"ready"

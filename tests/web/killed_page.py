@@ -12,7 +12,9 @@ import urllib.error
 import urllib.request
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
+import preloaded
 from descendants import descendants
 from small_page import truth
 
@@ -35,16 +37,15 @@ class Server:
         self.start()
 
     def start(self) -> None:
-        words = ["label", str(self._folder), "--no-browser", "--port", str(self.port)]
-        self.process = subprocess.Popen(
-            [sys.executable, "-u", "-c", _COMMAND, *words], stdout=subprocess.PIPE, text=True
-        )
-        self._take_link()
-
-    def _take_link(self) -> None:
+        words = [str(self._folder), "--no-browser", "--port", str(self.port)]
+        self.process = self._begun(words)
         line = self.process.stdout.readline()
         assert "#" in line, line
         self.token = line.strip().rpartition("#")[2]
+
+    def _begun(self, words: list[str]) -> Any:
+        command = [sys.executable, "-u", "-c", _COMMAND, "label", *words]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
     def call(self, path, body=None):
         """A reply; errors of the line are the caller's."""
@@ -82,6 +83,16 @@ class Server:
     def _ended(self) -> None:
         self.process.wait()
         self.process.stdout.close()
+
+
+class Preloaded(Server):
+    """The same, begun by a fork of this process."""
+
+    def _begun(self, words: list[str]) -> Any:
+        return preloaded.labelling(*words)
+
+    def _is(self, pid: int, module: str) -> bool:
+        return preloaded.is_beside(pid, module)
 
 
 class Person:

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 from descendants import gone
-from killed_page import Person, Server, kill, stored
+from killed_page import Person, Preloaded, Server, kill, stored
 from small_page import write_project
 
 ENCODER = """
@@ -42,8 +42,9 @@ def test_control_an_answer_that_is_lost_or_doubled_is_found():
     assert wrong({"a": [3], "b": [4, 5]}, acknowledged) == (0, 1)
 
 
-def test_a_killed_trainer_comes_back_and_a_killed_server_takes_it_along(project):
-    server = Server(project.folder)
+@pytest.mark.parametrize("kind", [Preloaded, pytest.param(Server, marks=pytest.mark.slow)])
+def test_a_killed_trainer_comes_back_and_a_killed_server_takes_it_along(project, kind):
+    server = kind(project.folder)
     person = Person(server, seed=0)
     try:
         person.until(lambda: server.call("/api/status")["seen"] >= 4)
@@ -62,6 +63,17 @@ def test_a_killed_trainer_comes_back_and_a_killed_server_takes_it_along(project)
     check(project.folder, person)
 
 
+def test_the_trainer_of_a_server_begun_by_its_command_ends_with_it(project):
+    server = Server(project.folder)
+    try:
+        Person(server, seed=0).until(lambda: server.beside("trainer"))
+        left = server.kill()
+        assert len(left) == 1
+        assert gone(left)
+    finally:
+        server.stop()
+
+
 def encoded_project(folder, pictures):
     """A project with an encoder that takes its time."""
     project = write_project(folder, pictures=pictures)
@@ -73,11 +85,8 @@ def encoded_project(folder, pictures):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # this process has no other thread
 @pytest.mark.parametrize("block", range(10))
 def test_two_hundred_kills_lose_nothing_and_double_nothing(tmp_path, block, record_property):
-    from preloaded_page import Preloaded
-
     rng, kills = random.Random(block), Counter()
     project = encoded_project(tmp_path / "many", 600)
     server = Preloaded(project.folder)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from contract_server import ContractServer, wire
-from test_page_keys import press
+from test_page_keys import press, until
 from test_page_looks import FITS, barriers
 from test_page_markup import FOREIGN
 
@@ -108,9 +108,8 @@ def test_a_line_around_points_finds_all_items_inside_by_pointer_and_by_keys(visi
         page.focus("canvas.map")
         press(page, "ArrowRight", "ArrowRight", "ArrowUp", "]", "Enter")
         page.wait_for_function("() => document.activeElement.matches('canvas.map')")
-        page.wait_for_timeout(100)
+        until(page, lambda: len(asked["lasso"]["corners"]) == 28)
         circle = asked["lasso"]["corners"]
-        assert len(circle) == 28
         assert sum(x for x, _ in circle) / 28 == pytest.approx(0.58)
         assert sum(y for _, y in circle) / 28 == pytest.approx(0.46)
         page.mouse.click(box["x"] + 14, box["y"] + 14)

@@ -1,5 +1,6 @@
 """The page in a real browser: what every key does, and what the server stores of it."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,6 +14,15 @@ def settled(page: Any) -> None:
 
 def shows(page: Any, name: str) -> None:
     page.wait_for_function("name => document.getElementById('caption').textContent === name", arg=name)
+
+
+def until(page: Any, holds: Callable[[], bool]) -> None:
+    """Let the page go on until something holds, for two minutes at most."""
+    for _ in range(6000):
+        if holds():
+            return
+        page.wait_for_timeout(20)
+    pytest.fail("it never came to hold")
 
 
 def press(page: Any, *keys: str) -> None:
@@ -155,10 +165,11 @@ def test_tags_toggle_and_enter_advances(visit: Any) -> None:
 
 def test_a_number_is_typed_and_what_is_none_is_refused(visit: Any) -> None:
     with ContractServer(task="regression", classes=[]) as server:
-        page = visit(server)
+        page = visit(server, ready="#number:focus")
         page.keyboard.type("-12.5")
         page.keyboard.press("Enter")
         shows(page, "item 1")
+        page.wait_for_selector("#number:focus")
         page.keyboard.type("1e")
         page.keyboard.press("Enter")
         assert page.evaluate("() => document.getElementById('number').validationMessage")

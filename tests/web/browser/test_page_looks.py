@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from contract_server import ContractServer
-from test_page_keys import press, settled
+from test_page_keys import press, settled, shows, until
 
 TOLD = {
     "labels": 40,
@@ -156,13 +156,11 @@ def test_light_and_dark_are_switched_and_kept(visit: Any) -> None:
         assert page.evaluate(ground) == dark
 
 
-def until(page, holds):
-    """Let the page go on until something holds, for half a minute at most."""
-    for _ in range(1500):
-        if holds():
-            return
-        page.wait_for_timeout(20)
-    pytest.fail("it never came to hold")
+def at_each(page: Any, key: str, *names: str) -> None:
+    """Press a key at each of these items, once it is shown."""
+    for name in names:
+        shows(page, name)
+        press(page, key)
 
 
 def test_the_first_minutes_have_their_words(visit: Any) -> None:
@@ -178,21 +176,20 @@ def test_the_first_minutes_have_their_words(visit: Any) -> None:
         page.wait_for_selector("#stage >> text=200 of 4,000 items encoded, about 4 minutes left.")
         server.reason = None
         server.tell(model="cold", encoding=None)
-        page.wait_for_selector("#stage article")
-        press(page, "1", "1", "1")
+        at_each(page, "1", "item 0", "item 1", "item 2")
         page.wait_for_selector("text=Only cat so far.")
-        press(page, "Backspace", "Backspace", "Backspace")
+        at_each(page, "Backspace", "item 3", "item 2", "item 1")
         until(page, lambda: [fact["verdict"] for fact in server.facts[3:]] == ["retract"] * 3)
-        press(page, "Space", "Space", "Space", "Space")
+        at_each(page, "Space", "item 0", "item 1", "item 2", "item 3")
         page.wait_for_selector("text=You have skipped everything")
-        press(page, "Backspace", "1")
+        press(page, "Backspace")
+        at_each(page, "1", "item 3")
         page.wait_for_selector("text=Only skipped items are left")
         page.wait_for_selector("text=1 labelled, 3 skipped.")
         before = server.asked
         page.wait_for_timeout(1000)
         assert server.asked - before < 5, "a page without questions must not ask without end"
         page.click("text=Ask the skipped ones again")
-        page.wait_for_selector("#stage article")
-        press(page, "1", "1", "1")
+        at_each(page, "1", "item 0", "item 1", "item 2")
         page.wait_for_selector("text=Every item is answered")
         assert server.verdicts() == {f"i{place}": ("label", "cat") for place in range(4)}
