@@ -1,8 +1,10 @@
-"""Python objects by name: `module:attribute`, as a plan in a file names one's own network or score."""
+"""Python objects as people write them: `module:attribute` in a plan, and records as Python code."""
 
 import importlib
 import importlib.util
 import sys
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,17 @@ def is_reference(text: str) -> bool:
 def reference_to(thing: Any) -> str:
     """What to call an object in a plan; whoever opens the run again passes the object itself."""
     return f"{getattr(thing, '__module__', '?')}:{getattr(thing, '__qualname__', type(thing).__name__)}"
+
+
+def written(name: str, options: Mapping[str, Any], defaults: Mapping[str, Any]) -> str:
+    """An object as Python code makes it, with the options that differ from their defaults."""
+    changed = {key: value for key, value in options.items() if value != defaults.get(key)}
+    return f"{name}({', '.join(f'{key}={value!r}' for key, value in changed.items())})"
+
+
+def defaults_of(record: Any) -> dict[str, Any]:
+    """The default of every field of a dataclass that has one."""
+    return {one.name: one.default for one in fields(record) if one.default is not MISSING}
 
 
 def imported(reference: str, *, what: str, folder: Path | None = None) -> Any:

@@ -53,7 +53,8 @@ def test_a_file_answers_what_it_knows_and_the_run_waits_for_the_rest(askwise, tm
     labels = tmp_path / "labels.csv"
     labels.write_text("id,label\n" + "".join(f"{asked['id']},3\n" for asked in questions[:9]))
     _, out, _ = askwise("run", plan, "--oracle", labels, "--json")
-    assert json.loads(out)["runs"][0]["waits_for"] == 1
+    found = json.loads(out)["runs"][0]
+    assert (found["waits_for"], [asked["id"] for asked in found["questions"]]) == (1, [questions[9]["id"]])
 
 
 def test_exact_refuses_other_conditions_by_name(askwise, finished, tmp_path):

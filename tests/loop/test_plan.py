@@ -25,6 +25,26 @@ def path(tmp_path):
     return tmp_path / "plan.toml"
 
 
+def test_a_key_that_says_how_data_are_read_is_shown_its_place():
+    with pytest.raises(InputError, match=r"column says how data are read; write data_options = \{column = "):
+        make({"classes": 2, "data": "pool.csv", "column": "text"})
+    with pytest.raises(InputError, match="unknown key in the plan 'colour'"):  # the control
+        make({"classes": 2, "data": "pool.csv", "colour": "text"})
+
+
+def test_test_data_are_a_number_ids_or_a_file_and_a_first_set_is_no_file():
+    given = [
+        make({"classes": 2, "test": test}).test for test in (7, ["a", "b"], "held.csv", {"file": "held.csv"})
+    ]
+    assert [(one.count, one.ids, one.file) for one in given] == [
+        (7, (), None), (0, ("a", "b"), None), (0, (), "held.csv"), (0, (), "held.csv")
+    ]  # fmt: skip
+    with pytest.raises(InputError, match=r'a number of items, ids, or a file "labels\.csv", not 2\.5'):
+        make({"classes": 2, "test": 2.5})
+    with pytest.raises(InputError, match=r"not 'known\.csv'; a file of known labels is named by labels"):
+        make({"classes": 2, "initial": "known.csv"})
+
+
 def test_a_plan_in_a_file_is_the_plan_in_arguments(path):
     assert read(path) == make(
         {
@@ -98,7 +118,7 @@ def test_settings_lie_over_the_file_and_are_read_as_toml_or_as_words(path):
         ("initial={per_class=2, count=4}", "give a number or per_class, not both"),
         ("initial={per_class=60}", "60 of each of 2 classes are 120 labels, more than the budget of 100"),
         ("validation={per_class=2}", "validation.per_class in the plan: extra inputs are not permitted"),
-        ("initial=many", "initial in the plan: .* not 'many'"),
+        ("initial=many", "initial in the plan is a number of items, .* not 'many'"),
     ],
 )
 def test_a_mistake_is_refused_in_one_line(path, setting, message):

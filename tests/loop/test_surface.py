@@ -52,6 +52,26 @@ def test_answers_that_name_no_item_are_refused(answers, message) -> None:
         run.tell(answers)
 
 
+def test_records_and_models_print_as_they_are_written_without_tensors() -> None:
+    for written in (
+        "aw.bbb(last=1)",
+        "aw.laplace()",
+        "aw.Training(epochs=20)",
+        "aw.tasks.regression(tau=2.0)",
+    ):
+        made = eval(written, {"aw": aw})  # noqa: S307
+        assert repr(made).startswith(written[:-1])
+        assert repr(eval(repr(made), {"aw": aw})) == repr(made)  # noqa: S307  what is printed can be typed
+    with learner() as run:
+        assert repr(run.pool) == "Pool(40 items)"
+        assert repr(run) == "Learner(Sequential, bbb, bald, Pool(40 items), store memory)"
+        run.run(oracle=TRUTH)
+        assert "classes=('red', 'green', 'blue')" in repr(run.fitted)
+        assert "tensor" not in repr(run.fitted)
+        assert repr(run.plan).startswith("Plan(classes=('red', 'green', 'blue'), ")
+        assert "needed" not in repr(run.plan)  # a default
+
+
 def test_nothing_to_ask_has_a_reason() -> None:
     with learner(budget=4) as run:
         run.run(oracle=TRUTH)

@@ -216,7 +216,7 @@ def test_labels_of_photos_are_found_by_their_bare_names(askwise, tmp_path, monke
     lines = [f"{name};{label}" for name, label in labels]
     (tmp_path / "labels.csv").write_text("\n".join(["file;class", *lines, "gone.png;dark"]))
     (tmp_path / "held.csv").write_text("\n".join(["file;class", lines[0], lines[-1]]))
-    (tmp_path / "plan.toml").write_text(PHOTOS + 'test = {file = "held.csv"}\n')
+    (tmp_path / "plan.toml").write_text(PHOTOS + 'test = "held.csv"\n')
     code, out, err = askwise("run", "plan.toml", "--oracle", "labels.csv")
     assert code == 0, err
     assert "accuracy" in out
@@ -271,7 +271,7 @@ def test_a_table_of_numbers_and_categories_runs(askwise, tmp_path, monkeypatch):
     ("lines", "message"),
     [
         ('labels = "folders"', "no folder under photos is called as a class"),
-        ("test = 3", 'photos has no labels to hold out; name a file of them: test = {file = "labels.csv"}'),
+        ("test = 3", 'photos has no labels to hold out; name a file of them: test = "labels.csv"'),
         ("data_options = {sise = 6}", "unknown option of data 'photos': 'sise'; did you mean 'size'"),
         ('encoder = "mine:letters"', "takes texts, and photos has pictures"),
     ],

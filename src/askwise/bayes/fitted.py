@@ -22,7 +22,7 @@ from askwise.tasks import TASKS, Task, named
 from askwise.train import History
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Fitted:
     """A trained network, its posterior and task; it does not change when it predicts.
 
@@ -34,7 +34,7 @@ class Fitted:
     posterior: Posterior
     task: Task
     state: State
-    history: History = field(repr=False)
+    history: History
     temperature: float = 1.0
     """Probabilities of every draw are raised to the power 1 / temperature; `calibrate` chooses it."""
     classes: tuple[str, ...] = ()
@@ -45,12 +45,20 @@ class Fitted:
     """How items were read: what pictures were brought to, which encoder texts went through."""
     quality: Mapping[str, Any] = field(default_factory=dict)
     """What is known of how good it is, and what that rests on: bands of test answers, and their words."""
-    programs: dict[Any, Program] = field(default_factory=dict, repr=False, compare=False)
+    programs: dict[Any, Program] = field(default_factory=dict, compare=False)
     """How to predict on items of each shape: a cache, made when first needed."""
 
     def __post_init__(self) -> None:
         if above_zero("temperature", self.temperature) != 1 and self.task.supplies != "log_probs":
             raise InputError(f"the task {self.task.name!r} has no classes, so it takes no temperature")
+
+    def __repr__(self) -> str:
+        """Network, posterior and task, and what else is known of the model; no tensors."""
+        recipe = getattr(self.network, "recipe", None)
+        name = recipe["name"] if recipe else type(self.network).__name__
+        known = {key: getattr(self, key) for key in ("temperature", "classes", "item_shape")}
+        told = [f"{key}={value!r}" for key, value in known.items() if value not in ((), 1.0)]
+        return f"Fitted({', '.join([name, repr(self.posterior), repr(self.task), *told])})"
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the programs, which another process makes for itself; the task by its name and options."""

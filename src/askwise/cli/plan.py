@@ -30,9 +30,9 @@ def check(
         print_json(values)
         return
     for key, field in Plan.model_fields.items():
-        for name, value in flat({key: values[key]}):
-            if not name.endswith((".sha256", ".ids")):
-                typer.echo(f"{name:<28} {value:<24} {field.description if name == key else ''}".rstrip())
+        lines = [pair for pair in flat({key: values[key]}) if not pair[0].endswith((".sha256", ".ids"))]
+        for place, (name, value) in enumerate(lines):
+            typer.echo(f"{name:<28} {value:<24} {field.description if place == 0 else ''}".rstrip())
     if found.unnamed:
         typer.echo(f"{plan} can run when two classes are named: askwise label {plan.parent}")
         return

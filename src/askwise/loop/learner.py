@@ -301,6 +301,12 @@ class Learner:
     def _oracle(self, source: AnyOracle) -> Oracle:
         return open_oracle(source, classes=self.setting.labelling, find=self._items.find)
 
+    def __repr__(self) -> str:
+        """What it learns with and from; `status()` says how far it is."""
+        plan, network = self.plan, type(self.setting.network).__name__
+        asks = f"{plan.posterior['name']}, {plan.acquire}"
+        return f"Learner({network}, {asks}, {self.pool!r}, store {self.store.name})"
+
     def _repr_html_(self) -> str:
         now = self.status()
         plan, counts = now.plan, now.counts

@@ -40,22 +40,25 @@ class Plan(Record):
     select_options: dict[str, Any] = Field({}, description="parameters of the selection")
     batch: int = Field(10, ge=1, description="questions asked together")
     budget: int = Field(100, ge=1, description="labels in all, the initial ones included")
-    initial: Annotated[Initial, written.COUNTED] = Field(
+    initial: Annotated[Initial, written.INITIAL] = Field(
         Initial(),
-        description="labelled first and trained on from the first round; counts against the budget",
+        description="a number, ids, or per class: labelled first and trained on from the first round; counts "
+        "against the budget",
     )
     initial_select: written.FirstSelect = Field(
         None,
         description="how the initial items are selected, before there is a model: typiclust, k_center; "
         "without it at random, or by select where that needs no model",
     )
-    validation: Annotated[Part, written.COUNTED] = Field(
+    validation: Annotated[Part, written.PART] = Field(
         Part(),
-        description="measured every round, to choose and to calibrate by; never asked, never trained on",
+        description="a number, ids or a file of labels: measured every round, to choose and to calibrate by; "
+        "never asked, never trained on",
     )
-    test: Annotated[Part, written.COUNTED] = Field(
+    test: Annotated[Part, written.PART] = Field(
         Part(),
-        description="measured every round, to report; never asked, never trained on, nothing is chosen by it",
+        description="a number, ids or a file of labels: measured every round, to report; never asked, never "
+        "trained on, nothing is chosen by it",
     )
     testing: float = Field(
         0.0,
@@ -193,6 +196,8 @@ class Plan(Record):
     @classmethod
     def _known(cls, values: Any) -> Any:
         for key in values:
+            if key not in cls.model_fields and key in rules.DATA_OPTIONS:
+                raise InputError(f"{key} says how data are read; write data_options = {{{key} = ...}}")
             choose("key in the plan", key, cls.model_fields)
         if values.get("task") is not None and named(values["task"]).name == "regression":
             defaults = {"numbers": ("value",), "acquire": "gaussian_bald"}

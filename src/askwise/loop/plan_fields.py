@@ -1,6 +1,6 @@
 """How the fields of a plan may be written: a name, a record or a table; each is kept as plain values."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from askwise.acquire import ACQUISITIONS
 from askwise.bayes.posteriors import as_posterior
 from askwise.engine import ENGINES, Engine
-from askwise.errors import choose
+from askwise.errors import InputError, choose
 from askwise.nets import NETWORKS
 from askwise.references import is_reference, reference_to
 from askwise.selection import SELECTIONS
@@ -24,6 +24,13 @@ class Record(BaseModel):
     """A frozen record that refuses unknown fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """The fields that differ from their defaults."""
+        for name, value in super().__repr_args__():
+            field = type(self).model_fields.get(name or "")
+            if field is None or value != field.get_default(call_default_factory=True):
+                yield name, value
 
 
 class Part(Record):
@@ -42,9 +49,31 @@ class Initial(Part):
     per_class: int | None = Field(default=None, ge=1)
 
 
-def _counted(value: Any) -> Any:
-    plain = value.model_dump() if isinstance(value, Part) else value
-    return {"count": plain} if isinstance(plain, int) else plain
+def _part(value: Any) -> Any:
+    """A number, ids, or a file of labels, as the table that it stands for."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return {"count": value}
+    if isinstance(value, str):
+        return {"file": value}
+    if isinstance(value, list | tuple):
+        return {"ids": [str(one) for one in value]}
+    if isinstance(value, Part):
+        return value.model_dump()
+    if isinstance(value, Mapping):
+        return value
+    raise InputError(
+        f'labelled data in a plan are a number of items, ids, or a file "labels.csv", not {value!r}'
+    )
+
+
+def _initial(value: Any) -> Any:
+    part = _part(value)
+    if part.get("file") is not None:
+        raise InputError(
+            f"initial in the plan is a number of items, ids, or {{per_class = 2}}, not {part['file']!r}; "
+            "a file of known labels is named by labels = ..."
+        )
+    return part
 
 
 def _task(value: Any) -> Any:
@@ -96,7 +125,8 @@ def _network(value: str | None) -> str | None:
     return value if value is None or is_reference(value) else choose("network", value, NETWORKS)
 
 
-COUNTED = BeforeValidator(_counted)
+PART = BeforeValidator(_part)
+INITIAL = BeforeValidator(_initial)
 TaskField: TypeAlias = Annotated[dict[str, Any], BeforeValidator(_task)]
 Names: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_names)]
 PosteriorField: TypeAlias = Annotated[dict[str, Any], BeforeValidator(_posterior)]

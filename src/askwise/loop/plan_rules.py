@@ -1,6 +1,7 @@
 """What a plan must keep to: its fields among each other, and what this machine or an action needs of it."""
 
 from collections.abc import Callable
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,12 +9,22 @@ from askwise.acquire import ACQUISITIONS, Acquisition, as_acquisition
 from askwise.bayes.fit import as_device
 from askwise.engine import open_engine
 from askwise.errors import InputError, check_options, serves
+from askwise.pool import arrays, embeddings, images, table, text
 from askwise.references import imported, is_reference
 from askwise.selection import SELECTIONS
 from askwise.store.classes import names
 
 if TYPE_CHECKING:
     from askwise.loop.plan import Plan
+
+
+DATA_OPTIONS = frozenset(
+    name
+    for make in (images, text, table, embeddings, arrays)
+    for name, one in signature(make).parameters.items()
+    if one.kind is Parameter.KEYWORD_ONLY
+) - {"ids", "encode"}
+"""What a plan may say under `data_options` of data of one's own."""
 
 
 def _labels(plan: "Plan") -> None:

@@ -113,6 +113,11 @@ class Pool:
         self._named = 0
         self.add(source)
 
+    def __repr__(self) -> str:
+        """How many items there are, and how many of them are known to be bad."""
+        bad = len(self.quarantined)
+        return f"{type(self).__name__}({len(self):,} items{f', {bad:,} of them unreadable' if bad else ''})"
+
     def __getitem__(self, rows: slice) -> Tensor:
         """Some of the items in the order of arrival; one that cannot be read is refused by its name."""
         return self.inputs(list(islice(self.ids, *rows.indices(len(self)))))

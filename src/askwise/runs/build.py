@@ -178,7 +178,7 @@ def _held_out(name: str, part: Part, plan: Plan, known: Material, *, taken: Cont
     if not known.labels:
         raise InputError(
             f"{name} in the plan: {plan.data} has no labels to hold out; "
-            f'name a file of them: {name} = {{file = "labels.csv"}}, or labels = ...'
+            f'name a file of them: {name} = "labels.csv", or labels = ...'
         )
     if part.ids:
         ids = [known.pool.find(key) for key in part.ids]

@@ -43,7 +43,7 @@ class Ended:
     stopped: str | None = None
     waits_for: int = 0
     questions: list[Question] = field(default_factory=list)
-    """The open questions, where nobody was there to answer them."""
+    """The open questions that nobody has answered."""
     notes: list[str] = field(default_factory=list)
     """What a person should know of it: lines of the file of labels that name no item."""
 
@@ -107,4 +107,4 @@ def run_one(
         if isinstance(outcome, Stop):
             return Ended(outcome.reason, notes=notes)
         assert isinstance(outcome, Wait)  # noqa: S101  the loop ends in one of the two
-        return Ended(None, outcome.open, notes=notes)
+        return Ended(None, outcome.open, list(ours.ask()), notes=notes)

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from askwise.errors import InputError, choose
 from askwise.markup import Html, card, tag
+from askwise.references import written
 from askwise.types import Scores, SiteScores
 
 _SHOWN = 10
@@ -80,7 +81,7 @@ class Meter(Protocol):
         ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Task:
     """One kind of label; adding one is one file and its line in the table of tasks.
 
@@ -125,6 +126,10 @@ class Task:
     """The axis of outputs [N, T, ...] that is the first of the sites, where these may be cut."""
     scoring: Mapping[str, Any] = field(default_factory=dict)
     """Options given to the acquisitions that have them, unless asked otherwise."""
+
+    def __repr__(self) -> str:
+        """As it is written: `aw.tasks.regression(tau=2.0)`, with the options that are on."""
+        return written(f"aw.tasks.{self.name}", {k: v for k, v in self.options.items() if v}, {})
 
     def fitted_to(self, labels: Tensor) -> "Task":
         """The task with what it takes from the labels that are learned from; most take nothing."""

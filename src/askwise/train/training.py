@@ -8,6 +8,7 @@ from typing import Any
 from torch import Tensor
 
 from askwise.errors import InputError, at_least_zero, choose, positive
+from askwise.references import defaults_of, written
 from askwise.train.augment import AUGMENTATIONS, Augmentation
 
 EPOCHS, MIN_STEPS = 50, 500  # of a training that names neither
@@ -53,7 +54,7 @@ class Course:
         return self.epochs * self.steps_per_epoch
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Training:
     """How a network learns from labelled examples.
 
@@ -126,6 +127,10 @@ class Training:
                 "a function cannot be written into a plan; name augmentations: augment=('flip', 'shift')"
             )
         return asdict(self)
+
+    def __repr__(self) -> str:
+        """As it is written: `aw.Training(epochs=20)`, with the options that differ from their defaults."""
+        return written("aw.Training", vars(self), defaults_of(self))
 
     def course(self, count: int) -> Course:
         """The epochs and batches of learning from `count` examples."""

@@ -1,13 +1,14 @@
 """What every posterior is: a frozen record of choices that learns from labels and draws networks."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, fields
+from dataclasses import fields
 from typing import Any, ClassVar, Protocol, cast, runtime_checkable
 
 from torch import Tensor, nn
 
 from askwise.bayes.learning import Learned, State, TrainingJob
 from askwise.bayes.program.trace import DropoutCall
+from askwise.references import defaults_of, written
 from askwise.types import Draws
 
 
@@ -56,7 +57,7 @@ class Posterior(Protocol):
 
     def __repr__(self) -> str:
         """As it is written: `aw.bbb(last=1)`, with the options that differ from their defaults."""
-        return f"aw.{self.name}({', '.join(f'{key}={value!r}' for key, value in _changed(self).items())})"
+        return written(f"aw.{self.name}", self.options(), defaults_of(self))
 
 
 @runtime_checkable
@@ -74,8 +75,3 @@ class WeightByWeight(Protocol):
 
     def narrowed(self, state: State, take: Callable[[str, Tensor], Tensor]) -> State:
         """The state of a network with fewer channels; `take` keeps the right part of a named tensor."""
-
-
-def _changed(config: Any) -> dict[str, Any]:
-    defaults = {field.name: field.default for field in fields(config) if field.default is not MISSING}
-    return {name: value for name, value in config.options().items() if value != defaults.get(name)}
