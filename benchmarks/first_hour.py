@@ -13,7 +13,6 @@ from the start of `askwise label` until a page would have it. --keep leaves the 
 
 import argparse
 import csv
-import io
 import json
 import os
 import re
@@ -33,7 +32,7 @@ from provenance import commit
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "first-hour.md"
-_KINDS = 200  # pictures; every file has a comment of its own beside one of them
+KINDS = 5  # of photos that are made here; each has the tones of its kind and its own
 _HELD_OUT = 5  # every fifth photo is new to the model
 
 
@@ -170,18 +169,16 @@ def walked(photos: Path, answers: int, pace: float) -> None:
 
 
 def generated(place: Path, count: int) -> None:
-    """So many small photos, no two of them alike to the byte; those that are there already stay."""
+    """So many small photos of KINDS kinds in turn, no two of them alike; those that are there already stay."""
     place.mkdir(parents=True, exist_ok=True)
-    rng, kinds = np.random.default_rng(0), []
-    for _ in range(_KINDS):
-        stream = io.BytesIO()
-        tones = rng.integers(0, 256, (8, 8, 3), dtype=np.uint8)
-        Image.fromarray(tones).resize((64, 64), Image.Resampling.BICUBIC).save(stream, "JPEG", quality=80)
-        kinds.append(stream.getvalue())
-    for number in range(len(list(place.iterdir())), count):
-        photo, note = kinds[number % _KINDS], f"{number:08d}".encode()
-        comment = b"\xff\xfe" + (len(note) + 2).to_bytes(2) + note
-        (place / f"{number:06d}.jpg").write_bytes(photo[:2] + comment + photo[2:])
+    rng = np.random.default_rng(0)
+    kinds = rng.integers(60, 196, (KINDS, 8, 8, 3))
+    for number in range(count):
+        tones = kinds[number % KINDS] + rng.integers(-60, 60, (8, 8, 3))
+        path = place / f"{number:06d}.jpg"
+        if not path.exists():
+            photo = Image.fromarray(tones.astype(np.uint8)).resize((64, 64), Image.Resampling.BICUBIC)
+            photo.save(path, "JPEG", quality=80)
 
 
 def first_question(count: int, keep: Path | None) -> dict[str, object]:

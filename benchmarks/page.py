@@ -1,18 +1,22 @@
-"""From an answer to the next question while the model learns: p50 and p95 over HTTP, for small and large pools.
+"""How fast the page is while the model learns, on small and large pools: results/page.md.
 
-Run: python benchmarks/page.py [--items 10000 100000] [--answers 150] [--pace 0.7]
+Run: python benchmarks/page.py [painted served] [--items 10000 100000] [--answers 150] [--pace 0.7]
 
-A server as `askwise label` starts it, on features of 256 numbers; a simulated person answers at a steady pace.
-`answer` is the time of POST /api/answers (durable), `fresh` that of GET /api/questions with newer ones taken in,
-`next` is from the key press until the server has both acknowledged it and named the next question: an upper
-bound, since the page has the next item loaded already. `behind` is, whenever questions were handed out, the age
-of the oldest answer that the newest model had not seen.
+Both start a server as `askwise label` does; a simulated person answers at a steady pace.
+
+`painted`: a real browser on photos, while trainer and encoder run. From the key press until the next photo is
+painted: the browser's time stamp of the key, and the end of the frame after the one with the new picture.
+
+`served`: over HTTP, on features of 256 numbers. `answer` is the time of POST /api/answers (durable), `fresh` that
+of GET /api/questions with newer ones taken in, `both` is one after the other. `behind` is, whenever questions
+were handed out, the age of the oldest answer that the newest model had not seen.
 """
 
 import argparse
 import json
 import os
 import platform
+import shutil
 import signal
 import socket
 import subprocess
@@ -20,13 +24,30 @@ import sys
 import tempfile
 import time
 import urllib.request
+from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 from provenance import commit
 
+RESULTS = Path(__file__).parent.parent / "results"
 WIDTH, CLASSES = 256, 5
 COMMAND = "from askwise.cli import main; main()"
+MOST = {10_000: 100, 100_000: 150}  # milliseconds from key press to paint at the 95th percentile, promised
+WATCH = """
+() => {
+  window.painted = [];
+  let pressed = null;
+  addEventListener("keydown", (event) => (pressed = event.timeStamp), true);
+  new MutationObserver(() => {
+    if (pressed === null || !document.querySelector("#stage img")) return;
+    const since = pressed;
+    pressed = null;
+    requestAnimationFrame(() => requestAnimationFrame(() => window.painted.push(performance.now() - since)));
+  }).observe(document.getElementById("stage"), { childList: true });
+}
+"""
 
 
 def make(folder: Path, items: int) -> dict[str, str]:
@@ -58,7 +79,8 @@ class Server:
         self.process = subprocess.Popen(
             [sys.executable, "-u", "-c", COMMAND, *words], stdout=subprocess.PIPE, text=True
         )
-        self.token = self.process.stdout.readline().strip().rpartition("#")[2]
+        self.link = self.process.stdout.readline().strip().split()[-1]
+        self.token = self.link.rpartition("#")[2]
 
     def call(self, path: str, body=None):
         request = urllib.request.Request(
@@ -75,14 +97,60 @@ class Server:
         self.process.stdout.close()
 
 
-def measured(items: int, answers: int, pace: float) -> dict[str, object]:
+def painted(items: int, answers: int, pace: float) -> dict[str, object]:
+    """Key presses in a real browser on so many photos, which are being encoded meanwhile."""
+    from first_hour import KINDS, generated
+    from playwright.sync_api import sync_playwright
+
+    with tempfile.TemporaryDirectory() as place, sync_playwright() as driver:
+        folder = Path(place)
+        generated(folder / "photos", items)
+        classes = ",".join(f"kind {number}" for number in range(KINDS))
+        words = ["new", "project", "--images", "photos", "--classes", classes]
+        subprocess.run(
+            [sys.executable, "-c", COMMAND, *words], cwd=folder, check=True, stdout=subprocess.DEVNULL
+        )
+        server = Server(folder / "project")
+        browser = driver.chromium.launch(executable_path=shutil.which("chromium"))
+        try:
+            page = browser.new_page(viewport={"width": 1280, "height": 800})
+            page.goto(server.link)
+            page.wait_for_selector("#stage img", timeout=120_000)
+            page.evaluate(WATCH)
+            behind = []
+            for number in range(answers):
+                due = time.perf_counter() + pace
+                name = page.locator("#caption").inner_text()
+                kind = int(Path(name).stem) % KINDS
+                page.keyboard.press(str(kind + 1))
+                while (
+                    page.evaluate("window.painted.length") <= number
+                ):  # the page's policy forbids waiting inside it
+                    time.sleep(0.02)
+                late = server.call("/api/status")
+                behind.append(late["given"] - late["seen"])
+                time.sleep(max(0.0, due - time.perf_counter()))
+            seconds = [ms / 1000 for ms in page.evaluate("window.painted")]
+            seen = server.call("/api/status")
+        finally:
+            browser.close()
+            server.stop()
+    return {
+        "painted_ms": spread(seconds[answers // 10 :]),  # the first tenth warms up
+        "most_answers_unseen": max(behind),
+        "status": {key: seen[key] for key in ("labels", "seen", "given", "model", "encoding")},
+    }
+
+
+def served(items: int, answers: int, pace: float) -> dict[str, object]:
+    """Requests of a simulated person on so many rows of features."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         truth = make(folder, items)
         began = time.perf_counter()
         server = Server(folder / "project")
         try:
-            return {"items": items, **sat(server, truth, answers, pace, began)}
+            return sat(server, truth, answers, pace, began)
         finally:
             server.stop()
 
@@ -115,12 +183,10 @@ def sat(server: Server, truth: dict[str, str], answers: int, pace: float, began:
         time.sleep(max(0.0, due - time.perf_counter()))
     half = len(posts) // 10  # the first tenth warms up
     return {
-        "answers": answers,
-        "pace_seconds": pace,
         "first_question_seconds": round(first, 2),
         "answer_ms": spread(posts[half:]),
         "fresh_ms": spread(fresh[half:]),
-        "next_ms": spread(whole[half:]),
+        "both_ms": spread(whole[half:]),
         "behind_ms": spread(behind[half:]),
         "status": {key: seen[key] for key in ("labels", "seen", "given", "model")},
     }
@@ -131,16 +197,84 @@ def spread(seconds: list[float]) -> dict[str, float]:
     return {"p50": round(float(np.quantile(found, 0.5)), 1), "p95": round(float(np.quantile(found, 0.95)), 1)}
 
 
+WAYS: dict[str, Callable[[int, int, float], dict[str, object]]] = {"painted": painted, "served": served}
+
+
+def table(rows: list[dict]) -> str:
+    """The newest row of each way and size, as Markdown."""
+    newest = {(row["way"], row["items"]): row for row in rows}
+    lines = [
+        "# The page while the model learns",
+        "",
+        "Made by `benchmarks/page.py` from `results/page.jsonl`; its first lines say what is measured. Milliseconds, "
+        "p50 / p95; the first tenth of the answers warms up and does not count.",
+    ]
+    lines += ["", "## In a browser, on photos that are being encoded", ""]
+    lines += [
+        "| photos | answers, pace | key press to next photo painted | promised p95 | load before | commit |"
+    ]
+    lines += ["|---|---|---|---|---|---|"]
+    for (way, items), row in sorted(newest.items()):
+        if way == "painted":
+            most = MOST.get(items)
+            told = f"{most}, {'kept' if row['painted_ms']['p95'] <= most else 'NOT kept'}" if most else "-"
+            lines.append(
+                f"| {items:,} | {_pace(row)} | {_both(row['painted_ms'])} | {told} | {_about(row)} |"
+            )
+    lines += ["", "## Over HTTP, on features", ""]
+    lines += [
+        "| rows | answers, pace | answer stored | fresh questions | both | model behind by | load before | commit |"
+    ]
+    lines += ["|---|---|---|---|---|---|---|---|"]
+    for (way, items), row in sorted(newest.items()):
+        if way == "served":
+            told = " | ".join(_both(row[key]) for key in ("answer_ms", "fresh_ms", "both_ms", "behind_ms"))
+            lines.append(f"| {items:,} | {_pace(row)} | {told} | {_about(row)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _pace(row: dict) -> str:
+    return f"{row['answers']}, one in {row['pace_seconds']} s"
+
+
+def _both(found: dict[str, float]) -> str:
+    return f"{found['p50']:.0f} / {found['p95']:.0f}"
+
+
+def _about(row: dict) -> str:
+    return f"{row['machine']['load']:.1f} | {row['commit'][:9]}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "ways", nargs="*", choices=[*WAYS, []], help=f"some of: {', '.join(WAYS)}; by default all"
+    )
     parser.add_argument("--items", type=int, nargs="+", default=[10_000, 100_000])
     parser.add_argument("--answers", type=int, default=150)
     parser.add_argument("--pace", type=float, default=0.7)
+    parser.add_argument("--out", type=Path, default=RESULTS)
     given = parser.parse_args()
-    for items in given.items:
-        found = measured(items, given.answers, given.pace)
-        machine = {"cores": os.cpu_count(), "load": os.getloadavg()[0], "python": platform.python_version()}
-        print(json.dumps({**found, "machine": machine, "commit": commit()}))
+    file = given.out / "page.jsonl"
+    for way in given.ways or WAYS:
+        for items in given.items:
+            load = os.getloadavg()[0]
+            row = {
+                "way": way,
+                "items": items,
+                "answers": given.answers,
+                "pace_seconds": given.pace,
+                **WAYS[way](items, given.answers, given.pace),
+                "machine": {"cores": os.cpu_count(), "load": load, "python": platform.python_version()},
+                "command": f"python benchmarks/page.py {way} --items {items} --answers {given.answers}",
+                "date": datetime.now(UTC).date().isoformat(),
+                "commit": commit(),
+            }
+            print(json.dumps(row), flush=True)
+            with file.open("a") as lines:
+                lines.write(json.dumps(row) + "\n")
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    (given.out / "page.md").write_text(table(rows))
 
 
 if __name__ == "__main__":

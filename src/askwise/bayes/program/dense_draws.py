@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from askwise.bayes.program.chain import Activate, Chain, Dense, Mask
+from askwise.bayes.program.products import product
 
 
 def bind(chain: Chain, drawn: Mapping[str, Tensor], *, count: int, budget: int) -> Callable[[Tensor], Tensor]:
@@ -73,10 +74,10 @@ def _affine(weight: Tensor | None, bias: Tensor | None, current: Tensor) -> Tens
     assert weight is not None  # noqa: S101  a dense step always has one
     if len(current) == 1:  # the same input for every draw: one product
         t, e, d = weight.shape
-        product = (weight.reshape(t * e, d) @ current[0]).view(t, e, -1)
+        found = product(weight.reshape(t * e, d), current[0]).view(t, e, -1)
     else:
-        product = weight @ current
-    return product if bias is None else product + bias
+        found = weight @ current
+    return found if bias is None else found + bias
 
 
 def _width(step: Mask | Dense | Activate, drawn: Mapping[str, Tensor]) -> int:

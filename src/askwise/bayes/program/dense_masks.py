@@ -13,6 +13,7 @@ from torch import Tensor
 
 from askwise.bayes.program.chain import Activate, Chain, Dense, Mask
 from askwise.bayes.program.dense_draws import flat_mask
+from askwise.bayes.program.products import add_product, product
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ def bind(blocks: Sequence[Block], *, count: int, budget: int) -> Callable[[Tenso
             layer = kept[number] if kept is not None else first_layer(number)
             inputs = torch.index_select(flat, 0, layer.columns, out=gathered[: len(layer.columns)])
             here = hidden[number - start, : len(layer.rows)]
-            torch.index_select(shared, 0, layer.rows, out=here).addmm_(layer.weight, inputs)
+            add_product(torch.index_select(shared, 0, layer.rows, out=here), layer.weight, inputs)
         current = _activate(first.after, hidden[: stop - start])
         for weight, bias, after in later:
             current = _activate(after, torch.baddbmm(bias[start:stop], weight[start:stop], current))
@@ -105,7 +106,7 @@ def bind(blocks: Sequence[Block], *, count: int, budget: int) -> Callable[[Tenso
         flat = source.flatten(1).t().contiguous()  # [D, n]
         shared = flat.new_zeros(len(first.weight), flat.shape[1])
         if complement:
-            torch.mm(first.weight, flat, out=shared).mul_(scale)
+            shared = product(first.weight, flat).mul_(scale)
         if first.bias is not None:
             shared += first.bias.unsqueeze(1)
         chunk = min(count, max(1, budget // (3 * widest * flat.shape[1] * flat.element_size())))
