@@ -280,3 +280,37 @@ def test_examples_are_labels_and_name_the_classes(askwise, photos):
     assert "written CLASS=ITEM" in askwise(*NEW[:1], "b", *NEW[2:], "--example", "cat")[2]
     assert "no item 'x.png'" in askwise(*NEW[:1], "b", *NEW[2:], *shown, "--example", "cat=x.png")[2]
     assert "choose" in askwise(*NEW[:1], "b", *NEW[2:], *shown, "--example", "dog=cat/0.png")[2]
+
+
+def test_labels_of_pictures_that_cannot_be_read_are_left_out_and_counted(askwise, photos):
+    (photos / "photos" / "cat" / "broken.png").write_bytes(b"no picture")
+    code, out, err = askwise(*NEW, "--labels-from-folders")
+    assert (code, err) == (0, "")
+    assert "known labels of items that cannot be read, which are left out: 1" in out
+    assert status(askwise)["labelled"] == 15
+
+
+def test_stacks_are_taken_by_choice_and_the_stretch_of_deep_pictures_is_told_and_stays(askwise, photos):
+    rows = [np.full((8, 8), 3000 + 100 * page, np.uint16) for page in range(3)]
+    rows[0][:, :4] = 20
+    for number in range(12):
+        (photos / "cells").mkdir(exist_ok=True)
+        pages = [Image.fromarray(page + number) for page in rows]
+        pages[0].save(photos / "cells" / f"{number}.tif", save_all=True, append_images=pages[1:])
+    new = ("new", "cells.project", "--images", "cells", "--classes", "a,b", "--encoder", "none")
+    code, out, _ = askwise(*new)
+    assert "refused   12: it has 3 pages or frames" in out
+    code, out, err = askwise("new", "stacks", *new[2:], "--stack", "0")
+    assert (code, err) == (0, "")
+    assert "12, of which 12 can be used" in out
+    plan = tomllib.loads((photos / "stacks" / "plan.toml").read_text())["data_options"]
+    (low,), (high,) = plan["stretch"]
+    assert plan["stack"] == 0
+    assert f"from black to white: {low:g} to {high:g}" in out
+    assert 20 <= low < high <= 3011
+    bright = [Image.fromarray(page * 10) for page in rows]
+    bright[0].save(photos / "cells" / "bright.tif", save_all=True, append_images=bright[1:])
+    code, out, err = askwise("new", "stacks", *new[2:], "--stack", "0")
+    assert (code, err) == (0, "")
+    assert "1 new items" in out
+    assert tomllib.loads((photos / "stacks" / "plan.toml").read_text())["data_options"] == plan

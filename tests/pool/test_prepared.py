@@ -82,3 +82,16 @@ def test_embeddings_come_from_the_same_column(tmp_path):
 def test_a_kind_that_is_not_known_is_refused(tmp_path):
     with pytest.raises(InputError, match="unknown kind of items 'sounds'"):
         prepared(tmp_path, {"kind": "sounds"})
+
+
+def test_texts_keep_the_ids_of_their_column_where_new_ones_have_it(tmp_path):
+    def encode(texts):
+        return torch.tensor([[len(text)] for text in texts], dtype=torch.float32)
+
+    (tmp_path / "old.csv").write_text("number,words\nt1,good\nt2,bad\n")
+    (tmp_path / "new.csv").write_text("number,words\nt3,fine\n")
+    (tmp_path / "bare.csv").write_text("words\nfine\n")
+    pool = aw.pool.text(tmp_path / "old.csv", column="words", id_column="number", encode=encode)
+    assert list(again(pool, tmp_path / "old.csv", encode=encode).ids) == ["t1", "t2"]
+    assert list(again(pool, tmp_path / "new.csv", encode=encode).ids) == ["t3"]
+    assert len(again(pool, tmp_path / "bare.csv", encode=encode)) == 1  # ids are made from the text

@@ -35,6 +35,10 @@ IdColumn = Annotated[
 Ignore = Annotated[
     list[str] | None, typer.Option(metavar="C", help="A column of the table to leave out; repeatable.")
 ]
+Stack = Annotated[
+    str | None,
+    typer.Option(metavar="KIND", help="What becomes of stacks: max, mean, channels, or a page from 0."),
+]
 Classes = Annotated[
     str | None, typer.Option(metavar="A,B,C", help="Names of the classes; known labels can name them, too.")
 ]
@@ -88,6 +92,7 @@ def new(
     column: Column = None,
     id_column: IdColumn = None,
     ignore: Ignore = None,
+    stack: Stack = None,
     classes: Classes = None,
     tags: Tags = None,
     number: Number = None,
@@ -115,7 +120,8 @@ def new(
     if group is not None and kind not in ("text", "table", "features"):
         raise InputError(f"--group names a column, and goes with --text, --table or --features, not --{kind}")
     left_out = [*(ignore or ()), *([group] if group is not None and kind == "table" else [])]
-    items = source(kind, path, column=column, id_column=id_column, ignore=left_out, encoder=encoder)
+    how: dict[str, Any] = {"column": column, "id_column": id_column, "ignore": left_out, "stack": stack}
+    items = source(kind, path, encoder=encoder, **how)
     chosen = {"acquire": acquire, "posterior": posterior, "group": group, "fine_tune": fine_tune}
     made = create(
         name,

@@ -170,7 +170,8 @@ def _combined(count: int, read: Callable[[int], np.ndarray], looks: Looks) -> np
         return read(0)
     if looks.stack == "refuse":
         raise UnreadableError(
-            f"it has {count} pages or frames; pass stack='max', 'mean', 'channels' or a page"
+            f"it has {count} pages or frames; pass stack='max', 'mean', 'channels' or a page "
+            "(askwise new --stack max)"
         )
     if count > _MOST_PAGES:
         raise UnreadableError(f"it has {count} pages, more than {_MOST_PAGES}")

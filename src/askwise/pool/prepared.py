@@ -43,9 +43,11 @@ def _images(path: Path, _: Encode | None, *, stretch: Any, bands: Any, size: Any
     )
 
 
-def _text(path: Path, encode: Encode | None, *, column: str | None) -> Pool:
-    if column is not None or path.is_dir():
-        return text(path, **({} if column is None else {"column": column}), encode=encode)
+def _text(path: Path, encode: Encode | None, *, column: str | None, id_column: str | None = None) -> Pool:
+    if column is not None:
+        return text(path, column=column, id_column=_there(path, id_column), encode=encode)
+    if path.is_dir():
+        return text(path, encode=encode)
     if path.suffix.lower() == ".txt":
         return text([path.read_text("utf-8-sig", errors="replace")], encode=encode)
     return text(path, encode=encode)

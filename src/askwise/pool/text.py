@@ -27,14 +27,20 @@ class TextSource:
     """One item for each text; the texts are kept, and encoded when they are read."""
 
     def __init__(
-        self, texts: dict[str, str], bad: dict[str, str], *, encode: Encode | None, column: str | None = None
+        self,
+        texts: dict[str, str],
+        bad: dict[str, str],
+        *,
+        encode: Encode | None,
+        column: str | None = None,
+        id_column: str | None = None,
     ) -> None:
         self.texts, self.quarantined = texts, bad
-        self._encode, self._column = encode, column
+        self._encode, self._column, self._id_column = encode, column, id_column
 
     def preparation(self) -> dict[str, Any]:
-        """The column of the texts, where they are in a table; what encodes them is said elsewhere."""
-        return {"kind": "text", "column": self._column}
+        """The columns of texts and ids, where they are in a table; what encodes texts is said elsewhere."""
+        return {"kind": "text", "column": self._column, "id_column": self._id_column}
 
     @property
     def ids(self) -> Sequence[str]:
@@ -139,7 +145,7 @@ def _source(
     named = dict(zip(ids, table, strict=True))
     bad = {name: why for name, row in named.items() if (why := row.reason or _fault(row))}
     texts = {name: row.cells[0] for name, row in named.items()}
-    return TextSource(texts, bad, encode=encode, column=column)
+    return TextSource(texts, bad, encode=encode, column=column, id_column=id_column)
 
 
 def _folder(folder: Path, encode: Encode | None) -> TextSource:

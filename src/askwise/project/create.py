@@ -14,6 +14,7 @@ from askwise.project import Project, is_project
 from askwise.project.classes import with_names
 from askwise.project.first_look import first_look
 from askwise.project.found import Found, look_at
+from askwise.project.language import language_note
 from askwise.project.leaks import refuse_leaks
 from askwise.project.plan_file import choices, written
 from askwise.project.sources import Source, known_labels
@@ -86,6 +87,8 @@ def create(
     told, names, notes = known_labels(
         known.pool, labels, folders=folders, examples=examples, names=names, made_of=made_of
     )
+    whole, said = _with_stretch(whole, known)
+    notes += said + language_note(known.pool, whole.encoder)
     notes += refuse_leaks(whole, known.pool, told, names if made_of == "classes" else ())
     given: dict[str, Any] = {"shape": known.pool.like().shape, "items": len(known.pool), **(chosen or {})}
     values = choices(whole, names, made_of=made_of, **given)
@@ -121,6 +124,16 @@ def _with_coding(source: Source, folder: Path) -> Source:
     return replace(source, options={**source.options, "coding": str((folder / CODING).resolve())})
 
 
+def _with_stretch(source: Source, known: Material) -> tuple[Source, list[str]]:
+    """Deep pictures are spread by what the pool of now says, however it grows; and how that is said."""
+    stretch = known.pool.preparation().get("stretch")
+    if stretch is None:
+        return source, []
+    pairs = ", ".join(f"{low:g} to {high:g}" for low, high in zip(*stretch, strict=True))
+    note = f"pixels of more than 8 bits are shown from black to white: {pairs}; `stretch` in the plan says so"
+    return replace(source, options={**source.options, "stretch": stretch}), [note]
+
+
 def _filled(
     project: Project,
     plan: Plan,
@@ -138,7 +151,9 @@ def _filled(
     with learner(plan, known, store=project.store, folder=project.folder, progress=progress) as ours:
         now = ours.status().plan
         kept = ours.kept_for_testing()
-        held = {*now.validation.ids, *now.test.ids, *kept}
+        held = {*now.validation.ids, *now.test.ids, *kept, *found.refused}
+        if lost := sum(name in found.refused for name in told):
+            notes = [*notes, f"known labels of items that cannot be read, which are left out: {lost}"]
         if left := sum(name in kept and name not in answered for name in told):
             notes = [*notes, f"{left} known labels are of items kept for testing, and are left out"]
         fresh = {n: label for n, label in told.items() if n not in answered and n not in held}

@@ -51,19 +51,22 @@ def source(
     column: str | None = None,
     id_column: str | None = None,
     ignore: Sequence[str] = (),
+    stack: str | None = None,
     encoder: str | None = None,
 ) -> Source:
     """The items in a folder or file; what does not fit their kind is refused."""
     if not path.exists():
         raise InputError(f"there is no file or folder {str(path)!r}; nothing was made")
     found = path.resolve()
-    _refuse_misplaced(kind, column=column, id_column=id_column, ignore=ignore)
+    _refuse_misplaced(kind, column=column, id_column=id_column, ignore=ignore, stack=stack)
     takes = {"images": PICTURES, "text": TEXTS}.get(kind)
     chosen = encoder or (encoders.default(takes) if takes else NONE)
     options: dict[str, Any] = {}
     coding = None
     if kind == "images" and chosen == NONE:
-        options = {"size": _SIDE, "channels": 3}
+        options = {"size": _SIDE, "channels": 3, **_stacked(stack)}
+    elif kind == "images":
+        options = _stacked(stack)
     elif kind == "text" and chosen == NONE:
         install = next(record.install for record in encoders.known() if record.takes == TEXTS)
         raise InputError(f"texts need an encoder, and none is installed; get one with: {install}")
@@ -165,11 +168,19 @@ def _named_in(labels: Path) -> list[str]:
     return sorted(found - {"", "skip", "cannot_tell"})
 
 
-def _refuse_misplaced(kind: str, *, column: str | None, id_column: str | None, ignore: Sequence[str]) -> None:
+def _stacked(stack: str | None) -> dict[str, str | int]:
+    """What becomes of pictures with several pages; a number is a page."""
+    return {} if stack is None else {"stack": int(stack) if stack.isdecimal() else stack}
+
+
+def _refuse_misplaced(
+    kind: str, *, column: str | None, id_column: str | None, ignore: Sequence[str], stack: str | None
+) -> None:
     for option, given, fits in (
         ("--column", column, ("text", "features")),
         ("--id-column", id_column, ("text", "table", "features")),
         ("--ignore", ignore, ("table",)),
+        ("--stack", stack, ("images",)),
     ):
         if given and kind not in fits:
             wanted = " or ".join(f"--{name}" for name in fits)

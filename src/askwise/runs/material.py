@@ -21,6 +21,7 @@ from askwise.oracle.labelling import labelling
 from askwise.pool import Coding, Pool, arrays, embeddings, images, table, text
 from askwise.pool.folder import walk
 from askwise.pool.images import SUFFIXES
+from askwise.pool.stretch import Stretch
 from askwise.pool.tables import rows as rows_of
 from askwise.runs.plan_file import read
 from askwise.store.facts import Told
@@ -72,6 +73,8 @@ def _pool(plan: Plan, path: Path, encoder: Encoder | None) -> Pool:
     options = {**(encoder.reading if encoder is not None else {}), **plan.data_options}
     if isinstance(options.get("coding"), str):
         options["coding"] = _coding(Path(options["coding"]))
+    if isinstance(options.get("stretch"), list):
+        options["stretch"] = _stretch(options["stretch"])
     if encoder is not None and encoder.record.takes not in (kind, ROWS):
         raise InputError(
             f"encoder in the plan: {encoder.record.name} takes {encoder.record.takes}, and {path} has {kind}"
@@ -80,6 +83,15 @@ def _pool(plan: Plan, path: Path, encoder: Encoder | None) -> Pool:
         raise InputError(f'{path} holds texts, which need an encoder; add encoder = "minilm" to the plan')
     check_options(f"data {plan.data!r}", make, plan.data_options, given=("encode",))
     return make(path, **options)
+
+
+def _stretch(given: list[Any]) -> Stretch:
+    """What becomes of deep pictures, as a plan has it."""
+    if len(given) != 2 or not all(isinstance(end, list) for end in given):
+        raise InputError(
+            f"stretch in the plan is [[low, ...], [high, ...]], one of each a channel, not {given}"
+        )
+    return Stretch(*map(tuple, given))
 
 
 def _coding(path: Path) -> Coding:
