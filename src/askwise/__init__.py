@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from askwise.export.items import pool_for as pool_for
     from askwise.export.onnx import export_onnx as export_onnx
     from askwise.loop.learner import Learner as Learner
+    from askwise.report.assemble import write_report as write_report
     from askwise.selection import select as select
     from askwise.store.facts import CANNOT_TELL as CANNOT_TELL
     from askwise.store.facts import RETRACT as RETRACT
@@ -91,6 +92,7 @@ _HOMES = {
     "tasks": "askwise.tasks:",
     "vbll": "askwise.bayes.posteriors.vbll:Config",
     "vogn": "askwise.bayes.posteriors.vogn:Config",
+    "write_report": "askwise.report.assemble:write_report",
 }
 
 __all__ = sorted([*_HOMES, "__version__"])

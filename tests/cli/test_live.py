@@ -37,3 +37,14 @@ def test_rate_and_time_left_are_told_after_two_seconds_and_go_when_it_is_done(mo
 
 def test_slow_work_has_a_rate_too():
     assert live._said("learning", 3, 50, 6.0) == "learning 3 of 50, 0.5 a second, 1:34 left"
+
+
+def test_without_a_terminal_a_run_tells_every_quarter_of_its_budget_if_asked(capsys):
+    for lines in (True, False):
+        tell = live.Bars(Shown(), {"run": 8}, lines=lines)
+        for labels in range(1, 9):
+            tell("run", labels, f"{labels}0 %")
+        told = capsys.readouterr().err.splitlines()
+        assert told == (
+            [f"run: {labels} of 8 labels, {labels}0 %" for labels in (2, 4, 6, 8)] if lines else []
+        )

@@ -1,5 +1,6 @@
 import shutil
 import tarfile
+from pathlib import Path
 
 import pytest
 from tiny_data import tarball, zipped
@@ -53,7 +54,7 @@ def test_a_link_is_no_file(tmp_path):
 
 
 @pytest.mark.skipif(shutil.which("dpkg-deb") is None, reason="dpkg-deb makes and reads Debian packages")
-def test_a_debian_package_is_read(tmp_path):
+def test_a_debian_package_is_read(tmp_path, monkeypatch):
     control = tmp_path / "tree" / "DEBIAN" / "control"
     control.parent.mkdir(parents=True)
     control.write_text(
@@ -63,6 +64,9 @@ def test_a_debian_package_is_read(tmp_path):
     (tmp_path / "tree" / "usr" / "a").write_bytes(b"alpha")
     commands.run(["dpkg-deb", "--build", "tree", "tiny.deb"], folder=tmp_path)
     assert members(tmp_path / "tiny.deb", ["usr/a"], limit=10) == {"usr/a": b"alpha"}
+    monkeypatch.chdir(tmp_path.parent)  # a folder may be named from where one stands
+    near = Path(tmp_path.name) / "tiny.deb"
+    assert members(near, ["usr/a"], limit=10) == {"usr/a": b"alpha"}
 
 
 def test_a_zip_tells_its_files_and_not_its_folders(tmp_path):

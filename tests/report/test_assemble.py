@@ -3,7 +3,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from past_runs import run
+from torch import nn
 
+import askwise as aw
 from askwise.errors import InputError
 from askwise.pool import arrays
 from askwise.report import render
@@ -84,3 +86,15 @@ def test_long_lists_of_ids_are_counted_not_shown():
 def test_nothing_to_report_is_refused():
     with pytest.raises(InputError, match="at least one run"):
         assemble([])
+
+
+def test_a_learner_with_a_network_of_ones_own_is_reported_with_pictures_and_what_is_unsure(tmp_path):
+    pixels = np.random.default_rng(0).random((30, 1, 4, 4), dtype=np.float32)
+    network = nn.Sequential(nn.Flatten(), nn.Linear(16, 2))
+    choices = {"classes": ["dark", "light"], "batch": 4, "budget": 8, "training": {"epochs": 1}, "seed": 0}
+    with aw.Learner(network, pool=pixels, store=tmp_path / "run.db", **choices) as learner:
+        learner.run(oracle=lambda question: int(pixels[question.row].mean() > 0.5))
+        page = aw.write_report(learner, tmp_path / "report.html").read_text()
+        from_the_store = render(assemble([learner.store]))
+    assert page.count("data:image/png") >= 8 + 10  # the questions, and the items that are still unsure
+    assert "data:image/png" not in from_the_store  # the control: a store alone knows no pictures

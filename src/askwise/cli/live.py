@@ -1,9 +1,11 @@
-"""Progress on a terminal: one bar for each run, and what it is doing; silent everywhere else."""
+"""Progress on a terminal: one bar for each run, and what it is doing; elsewhere silent, or a few lines."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from time import monotonic
 from typing import Any, TypeAlias
+
+import typer
 
 Tell: TypeAlias = Callable[[str, int, str], None]
 """Moves the bar of a run: its name, its labels, and how good its last model is."""
@@ -12,8 +14,9 @@ Tell: TypeAlias = Callable[[str, int, str], None]
 class Bars:
     """One bar for each run; called with a run's name, labels and how good its model is it moves that bar."""
 
-    def __init__(self, progress: Any, names: Mapping[str, int]) -> None:
+    def __init__(self, progress: Any, names: Mapping[str, int], *, lines: bool = False) -> None:
         self._progress, self._names = progress, names
+        self._quarters = dict.fromkeys(names, 0) if lines else {}
         self._tasks = {
             name: progress.add_task(name, total=budget, good="", doing="", start=False)
             for name, budget in names.items()
@@ -21,7 +24,10 @@ class Bars:
 
     def __call__(self, name: str, labels: int, good: str) -> None:
         """Move the bar of a run to its number of labels, and show how good its model is."""
-        task = self._tasks[name]
+        task, quarter = self._tasks[name], 4 * labels // self._names[name]
+        if quarter > self._quarters.get(name, 4):
+            self._quarters[name] = quarter
+            typer.echo(f"{name}: {labels} of {self._names[name]} labels, {good}", err=True)
         self._progress.start_task(task)
         self._progress.update(task, completed=labels, good=good)
         if labels >= self._names[name]:
@@ -50,8 +56,11 @@ class Bars:
 
 
 @contextmanager
-def bars(names: Mapping[str, int]) -> Iterator[Bars]:
-    """The bars; `names` are the runs with their budgets."""
+def bars(names: Mapping[str, int], *, lines: bool = False) -> Iterator[Bars]:
+    """The bars; `names` are the runs with their budgets.
+
+    With `lines` each run prints a line at every quarter of its budget where there is no terminal.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -65,7 +74,7 @@ def bars(names: Mapping[str, int]) -> Iterator[Bars]:
         TextColumn("{task.fields[doing]}", style="dim"),
     )
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        yield Bars(progress, names)
+        yield Bars(progress, names, lines=lines and not console.is_terminal)
 
 
 @contextmanager

@@ -27,7 +27,7 @@ def members(archive: Path, wanted: Collection[str], *, limit: int) -> dict[str, 
             found = _from_zip(archive, wanted, limit)
         elif archive.suffix == ".deb":
             tar = archive.with_suffix(".tar")
-            commands.run(["dpkg-deb", "--fsys-tarfile", str(archive)], folder=archive.parent, output=tar)
+            commands.run(["dpkg-deb", "--fsys-tarfile", archive.name], folder=archive.parent, output=tar)
             found = _from_tar(tar, wanted, limit)
         else:
             found = _from_tar(archive, wanted, limit)

@@ -154,6 +154,11 @@ class Learner:
         return self.setting.plan
 
     @property
+    def items(self) -> Pool:
+        """The items as they were given."""
+        return self._items
+
+    @property
     def pool(self) -> Pool:
         """The items as the network takes them: where an encoder is frozen, their features."""
         return self.setting.pool

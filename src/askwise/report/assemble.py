@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 from torch import tensor
@@ -11,11 +12,13 @@ from torch import tensor
 from askwise.bayes.fitted import Fitted, load
 from askwise.errors import InputError
 from askwise.loop.audit import certificate
+from askwise.loop.learner import Learner
 from askwise.loop.saying import said
 from askwise.loop.status import status
 from askwise.pool.pool import Pool
 from askwise.report import wording
 from askwise.report.content import Bin, Calibration, Content, Measured, Point, Segment, Spent
+from askwise.report.page import write
 from askwise.report.past import Past, curves, past
 from askwise.report.shown import asked, unsure
 from askwise.store.contract import Store
@@ -28,13 +31,30 @@ from askwise.tasks.counts import recalls
 _IDS = 5  # more of them are counted, not listed
 
 
-def assemble(stores: Sequence[Store], *, pool: Pool | None = None, title: str = "") -> Content:
-    """What a report tells of these runs; without the pool it has ids in place of pictures."""
+def write_report(learner: Learner, path: str | Path) -> Path:
+    """The path of one HTML page about a learner's run, which is written: curves, questions, pictures, plan.
+
+    >>> with aw.Learner(network, pool=x, classes=2, batch=5, budget=10, training=short) as learner:
+    ...     _ = learner.run(oracle=lambda question: int(y[question.row]))
+    ...     aw.write_report(learner, "report.html").name
+    'report.html'
+    """
+    own = learner.fitted if learner.rounds() and learner.pool is learner.items else None
+    return write(assemble([learner.store], pool=learner.items, fitted=own), path)
+
+
+def assemble(
+    stores: Sequence[Store], *, pool: Pool | None = None, title: str = "", fitted: Fitted | None = None
+) -> Content:
+    """What a report tells of these runs; without the pool it has ids in place of pictures.
+
+    `fitted` is the last model of the first run, where it cannot be loaded: a network of one's own.
+    """
     if not stores:
         raise InputError("a report needs at least one run")
     runs = [past(store) for store in stores]
     run = runs[0]
-    content = _details(run, pool)
+    content = _details(run, pool, fitted)
     found = curves(runs)
     baseline = "random" if any(curve.name == "random" for curve in found) else ""
     return replace(
@@ -47,9 +67,9 @@ def assemble(stores: Sequence[Store], *, pool: Pool | None = None, title: str = 
     )
 
 
-def _details(run: Past, pool: Pool | None) -> Content:
+def _details(run: Past, pool: Pool | None, own: Fitted | None) -> Content:
     ledger = Ledger(run.store).refresh()
-    fitted = _model(run)
+    fitted = own or _model(run)
     network = getattr(fitted.network, "recipe", {}).get("name") if fitted is not None else None
     facts = {
         "data": run.plan.data,
