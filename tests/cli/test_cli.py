@@ -158,3 +158,24 @@ def test_an_interrupted_command_says_how_to_go_on(askwise, monkeypatch):
     code, _, err = askwise("data", "list")
     assert code == 130
     assert err == "askwise: interrupted; run the same command again to go on\n"
+
+
+SEVERAL = """
+import atexit, os, signal, sys
+from askwise import cli
+from askwise.cli import data
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
+def interrupted(*_, **__):
+    os.kill(os.getpid(), signal.SIGINT)
+data.place = interrupted
+atexit.register(interrupted)  # again, while the process ends
+sys.argv = ["askwise", "data", "list"]
+cli.main()
+"""
+
+
+def test_ctrl_c_again_and_again_is_one_line():
+    done = subprocess.run([sys.executable, "-c", SEVERAL], capture_output=True, text=True, check=False)
+    assert done.returncode == 130
+    assert done.stderr == "askwise: interrupted; run the same command again to go on\n"

@@ -1,5 +1,6 @@
 """The command line: parse, call, print. Nothing heavy is imported before a command needs it."""
 
+import signal
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -115,7 +116,13 @@ def call(arguments: Sequence[str]) -> int:
 
 def main() -> None:
     """The command `askwise`."""
-    sys.exit(call(sys.argv[1:]))
+    try:
+        code = call(sys.argv[1:])
+    except KeyboardInterrupt:  # a second Ctrl+C, while the first was answered
+        code = INTERRUPTED
+    if code == INTERRUPTED:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends already: one more says nothing new
+    sys.exit(code)
 
 
 def _refuse(message: str) -> int:

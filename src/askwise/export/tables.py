@@ -90,5 +90,5 @@ def _parquet(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> bytes
 
     table = pyarrow.table({name: pyarrow.array([row[name] for row in rows]) for name in columns})
     sink = io.BytesIO()
-    parquet.write_table(table, sink)
+    parquet.write_table(table, sink, write_page_checksum=True)  # damage is seen when it is read
     return sink.getvalue()
