@@ -58,7 +58,7 @@ def demo(
     ]
     wanted = runs(protocol, jobs)
     out.mkdir(parents=True, exist_ok=True)
-    with bars(dict.fromkeys((job.name for job in jobs), protocol.budget), lines=True) as tell:
+    with bars(dict.fromkeys((job.name for job in jobs), protocol.budget), lines=not json) as tell:
         engine = Local(processes=processes and min(processes, len(jobs)))
         run_all(wanted, engine, source=SIMULATED, on_round=tell, progress=tell.doing)
     found = outcome(protocol, jobs, page=out / "report.html")
