@@ -74,16 +74,20 @@ class Server:
         self.words += [word for name in people for word in ("--person", name)]
         self.lease = lease
         self._log = (project.folder / f"server-{self.port}.log").open("ab")
-        self.start()
+        self.begin()
 
     def start(self) -> None:
-        self.began = time.monotonic()
         command = [sys.executable, "-c", SERVE.format(lease=self.lease), "label", *self.words]
         self.process = subprocess.Popen(command, stdout=self._log, stderr=self._log)
 
     def trains(self, pid: int) -> bool:
         """Whether the process is a trainer."""
         return "askwise.web.trainer" in _command(pid)
+
+    def begin(self) -> None:
+        """Start it, and note when."""
+        self.began = time.monotonic()
+        self.start()
 
     def kill(self) -> None:
         """The server, at once; the processes beside it end by themselves."""
@@ -282,7 +286,7 @@ def campaign(
             one = chance.choice(running)
             if number % 2:
                 one.kill()
-                one.start()
+                one.begin()
                 dead["server"] += 1
             else:
                 dead["trainer"] += one.kill_trainer()
