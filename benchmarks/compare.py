@@ -86,7 +86,7 @@ def experiment(data: str, *, seconds: float) -> Experiment:
             if values:  # not every posterior has an ELBO, and point has none
                 lines += [f"## {measure.title}", ""]
                 lines += tables.differences(values, measure, baseline=BASELINE)
-        lines += [*tables.footer(rows), f"![Every measure of every posterior]({name}.png)", ""]
+        lines += [*tables.footer(rows), f"![Every metric of every posterior]({name}.png)", ""]
         tables.save(folder / f"{name}.md", lines)
         _picture(rows, folder / f"{name}.png", title)
 

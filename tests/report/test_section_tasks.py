@@ -46,7 +46,7 @@ def test_tags_have_a_curve_of_top_1_all_measures_and_their_recall(pages):
     assert "test top-1" in page
     assert "micro F1" in page
     assert "Labels to a target" not in page  # targets of accuracy say nothing here
-    assert summary["measure"] == "top_1"
+    assert summary["metric"] == "top_1"
     assert len(summary["top_1"]) == len(summary["labels"])
 
 

@@ -96,7 +96,7 @@ def compare(
 ) -> None:
     """Train every posterior on one data set, side by side.
 
-    Each with its defaults, in a table, a picture and JSON: kl_weight, the measures of the task (accuracy,
+    Each with its defaults, in a table, a picture and JSON: kl_weight, the metrics of the task (accuracy,
     NLL, Brier, calibration error; of tags top-1, F1; RMSE; mean IoU), ELBO, AUROC of uncertainty on other
     data, time, size. A posterior that does not fit the task or the network is named with its reason.
 

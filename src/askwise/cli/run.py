@@ -114,9 +114,9 @@ def _line(result: dict[str, Any]) -> str:
     from askwise.report.wording import total
 
     last = ""
-    if values := result[result["measure"]]:
+    if values := result[result["metric"]]:
         labels = total(result["labels"][-1], validation=result["validation"])
-        last = f", {result['measure']} {values[-1]:.3f} with {labels}"
+        last = f", {result['metric']} {values[-1]:.3f} with {labels}"
     said = result.get("stopped")
     if said is None:
         said = (

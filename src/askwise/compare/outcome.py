@@ -87,7 +87,7 @@ def table(told: Mapping[str, Any], *, title: str, picture: str) -> str:
         "",
         f"Command: `{told['command']}`. Commits: {', '.join(_commits(told))}.",
         "",
-        f"![Every measure of every posterior]({picture})",
+        f"![Every metric of every posterior]({picture})",
         "",
     ]
     return "\n".join(lines)

@@ -1,7 +1,8 @@
 """Make a project, or add to one what is new."""
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -94,14 +95,21 @@ def create(
     values = choices(whole, names, made_of=made_of, **given)
     plan = make(values)
     text = written(values, name=str(folder))
-    made_here = not folder.exists()
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
+    with _new(folder):
         if source.coding is not None:
             write_whole(folder / CODING, source.coding.model_dump_json(indent=1).encode())
         write_whole(project.plan, text.encode())
         project.exports.mkdir()
         return _filled(project, plan, known, told, notes, ask_copies, tell, progress)
+
+
+@contextmanager
+def _new(folder: Path) -> Iterator[None]:
+    """The folder, made for this block; an error leaves nothing behind in it."""
+    made_here = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
     except BaseException:
         for path in folder.iterdir():
             shutil.rmtree(path) if path.is_dir() else path.unlink()

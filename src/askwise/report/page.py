@@ -18,7 +18,7 @@ _SECTIONS = (
     ("curves", "Curves", results.curves),
     ("quality", "How good", calibration.quality),
     ("calibration", "Calibration", calibration.calibration),
-    ("measures", "Measures", measures.measures),
+    ("metrics", "Metrics", measures.measures),
     ("points", "Numbers", measures.points),
     ("asked", "Asked", items.asked),
     ("unsure", "Unsure", items.unsure),

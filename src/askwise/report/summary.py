@@ -19,7 +19,7 @@ TARGETS: Mapping[str, tuple[Reached, Number]] = {
 
 
 def of_run(run: Past) -> dict[str, Any]:
-    """Labels and the first measure of every round; of an accuracy also labels to 90 % and 95 %.
+    """Labels and the first metric of every round; of an accuracy also labels to 90 % and 95 %.
 
     Those are None where they are more than the budget.
 
@@ -29,7 +29,7 @@ def of_run(run: Past) -> dict[str, Any]:
     labels = list(metrics)
     measure = run.task.measures[0]
     values = [metrics[count][measure] for count in labels]
-    told = {"labels": labels, "measure": measure, measure: values, "validation": run.validation}
+    told = {"labels": labels, "metric": measure, measure: values, "validation": run.validation}
     if measure != "accuracy":
         return told
     found = {name: by(target, labels, values) for name, (by, target) in TARGETS.items()}

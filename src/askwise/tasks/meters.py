@@ -42,7 +42,7 @@ class ClassMeter:
         self._seen.append((confidence, guess, truth, (probs - hot).square().sum(dim=1)))
 
     def compute(self) -> dict[str, Any]:
-        """Every measure by name."""
+        """Every metric by name."""
         confidence, guess, truth, squares = (torch.cat(part) for part in zip(*self._seen, strict=True))
         found = bins(confidence, guess == truth)
         counts = confusion(guess, truth, self._classes)
@@ -86,7 +86,7 @@ class TagMeter:
             self._hits[top] += int(right[:, :top].any(dim=1).sum())
 
     def compute(self) -> dict[str, Any]:
-        """Every measure by name."""
+        """Every metric by name."""
         found = self._metrics.compute()
         true, _, _, missed, _ = found.pop("counts").T.tolist()
         return {
@@ -125,7 +125,7 @@ class NumberMeter:
         self._error.update(mean.double().cpu(), labels.double().cpu().view(mean.shape))
 
     def compute(self) -> dict[str, Any]:
-        """Every measure by name."""
+        """Every metric by name."""
         return {"rmse": self._error.compute().item()}
 
 
@@ -149,7 +149,7 @@ class PixelMeter:
         self._counts.update(mean.argmax(dim=-1).cpu(), labels.long().cpu())
 
     def compute(self) -> dict[str, Any]:
-        """Every measure by name."""
+        """Every metric by name."""
         counts = self._counts.compute()
         iou, recall = ious(counts), recalls(counts)
         return {

@@ -77,7 +77,7 @@ class Meter(Protocol):
         ...
 
     def compute(self) -> dict[str, Any]:
-        """Every measure by name: numbers, and lists with one entry per class."""
+        """Every metric by name: numbers, and lists with one entry per class."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""How good every round's model was by all measures of its task; predicted numbers beside true ones."""
+"""How good every round's model was by all metrics of its task; predicted numbers beside true ones."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -14,7 +14,7 @@ _BAND = 2.0  # standard deviations to either side
 
 
 def measures(content: Content) -> Html:
-    """A small chart for each measure, and all of them in a table."""
+    """A small chart for each metric, and all of them in a table."""
     found = content.measured
     if not found:
         return Html("")
@@ -26,10 +26,10 @@ def measures(content: Content) -> Html:
     ]
     head = ["round", "labels", *map(wording.measure, names)]
     return section(
-        "measures",
+        "metrics",
         "How good it is",
         tag("div", *trends, class_="multiples three"),
-        folded("Every round in numbers", table(head, rows, title="Measures of every round")),
+        folded("Every round in numbers", table(head, rows, title="Metrics of every round")),
     )
 
 
