@@ -34,7 +34,7 @@ def test_validation_and_test_items_are_measured_and_never_asked():
     run = learner(validation=held, budget=30)
     run.run(oracle=TRUTH)
     assert run.status().counts.items == 30
-    assert set(run.rounds()[-1].metrics) == {"validation", "test"}
+    assert set(run.rounds()[-1].metrics) == {"validation", "test", "calibration"}
     assert not held.keys() & ledger(run).labels.keys()
     with pytest.raises(InputError, match="is held out for validation or test"):
         run.tell({IDS[0]: "red"})
