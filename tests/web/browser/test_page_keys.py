@@ -181,6 +181,18 @@ def test_a_number_is_typed_and_what_is_none_is_refused(visit: Any) -> None:
         shows(page, "item 1")
 
 
+def test_a_digit_goes_to_the_number_wherever_the_focus_was(visit: Any) -> None:
+    with ContractServer(task="regression", classes=[]) as server:
+        page = visit(server, ready="#number:focus")
+        page.evaluate("() => document.activeElement.blur()")
+        page.keyboard.type("42")
+        assert page.locator("#number").input_value() == "42"
+        page.keyboard.press("Enter")
+        shows(page, "item 1")
+        settled(page)
+        assert server.verdicts() == {"i0": ("label", 42)}
+
+
 def test_one_class_of_three_hundred_is_found_by_slash_four_letters_and_enter(visit: Any) -> None:
     names = [f"species {place:03d}" for place in range(299)] + ["bee-eater"]
     with ContractServer(classes=names) as server:

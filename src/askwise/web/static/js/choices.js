@@ -108,9 +108,11 @@ export class Choices {
     } else this.#answer(number);
   }
 
-  /** Whether the number's field needs this key for itself. */
+  /** Whether the number's field needs this key for itself; a digit brings the focus back to it. */
   needs(event) {
-    if (event.target !== this.#field) return false;
+    if (!this.#field) return false;
+    if (/^\d$/.test(event.key) && !event.ctrlKey && !event.metaKey && !event.altKey) this.focus();
+    if (document.activeElement !== this.#field) return false;
     const moves = ["Backspace", "Delete", "ArrowLeft", "ArrowRight", "Home", "End"];
     return /^[\d.,eE+-]$/.test(event.key) || (moves.includes(event.key) && this.#field.value !== "");
   }
