@@ -128,6 +128,12 @@ def test_what_was_acknowledged_is_on_the_servers_disk_whatever_its_settings_say(
     store = open_store(postgres.url(tmp_path / "models"))
     with store._reading() as connection:
         assert connection.exec_driver_sql("SHOW synchronous_commit").scalar() == "on"
+    store.close()
+
+
+def test_no_query_is_compiled_which_would_take_far_longer_than_to_run_it(postgres, tmp_path):
+    store = open_store(postgres.url(tmp_path / "models"))
+    with store._reading() as connection:
         assert connection.exec_driver_sql("SHOW jit").scalar() == "off"
     store.close()
 
