@@ -11,8 +11,8 @@ and Enter. The model is fitted again after every action of Ask and every grid.
 
 misses: synthetic rows in five classes. In each of 200 runs a simulated person confirms grids until 20 sentinels
 were shown or Sweep rests; they overlook each wrong tile, sentinel or not, with a probability of 0.1, or 0.3. Does
-the 95 % interval of the sentinels cover it? Control: a person who recognises sentinels, overlooks none of them,
-and overlooks 0.1 of the other wrong tiles.
+the 95 % interval of the sentinels cover it? Control, which must fail: a person who recognises sentinels, overlooks
+none of them, and 0.3 of the other wrong tiles. Of such a person the sentinels know nothing.
 
 rests: how soon Sweep rests, by the true rate of misses: exact probabilities of the rule, without grids. Control:
 a rule by the rate alone from ten sentinels on.
@@ -49,7 +49,7 @@ PER_CLASS, RUNS, SENTINELS = 100, 200, 20
 PERSONS = (
     ("misses one in ten", 0.1, False),
     ("misses three in ten", 0.3, False),
-    ("control: recognises sentinels", 0.1, True),
+    ("control: recognises sentinels", 0.3, True),
 )
 cached_misses = cache(exact_misses)
 RATES, LONG = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5), 60

@@ -23,6 +23,8 @@ def test_control_an_item_that_two_hold_at_a_time_is_counted():
     held = [("a", "ann", 0.0, 2.0), ("a", "ben", 1.0, 3.0), ("b", "ann", 0.0, 1.0), ("b", "ben", 1.0, 2.0)]
     assert double_leases(held) == 1
     assert double_leases([("a", "ann", 0.0, 2.0), ("a", "ann", 1.0, 3.0)]) == 0
+    long = [("a", "ann", 0.0, 9.0), ("a", "ann", 1.0, 2.0), ("a", "ben", 3.0, 4.0)]
+    assert double_leases(long) == 1, "the first of three still holds it"
 
 
 def test_control_answers_that_are_missing_changed_or_there_twice_are_counted():
