@@ -1,11 +1,13 @@
 """Sweep: actions to label a whole pool, and whether the sentinels' interval covers the true rate of misses.
 
-    ASKWISE_DATA=... python benchmarks/sweep.py [actions misses rests] [--seeds 0-4] [--cache DIR] [--out results/sweep.md]
+    ASKWISE_DATA=... python benchmarks/sweep.py [actions misses rests] [--seeds 0-4] [--tiles 60] [--cache DIR] [--out results/sweep.md]
 
 actions: 600 photos of TrashNet (100 of each class, drawn by seed 0), EfficientNet-Lite2 features, a project as
 `askwise new` makes it but without test questions (their part of the pool is never swept). A simulated person who
-makes no mistake uses the page's own code: Desk, Sweeps and the live loop, one after the other. Whenever a class is
-offered they sweep the largest offer, otherwise they answer the first question of Ask. An action is a key or a
+makes no mistake uses the page's own code: Desk, Sweeps and the live loop, one after the other. They have chosen up
+to 60 tiles at once (`--tiles`; 24 is where the page begins). Whenever a class is offered they sweep the largest
+offer, otherwise they answer the first question of Ask. Both were chosen on other draws of the photos (10 to 14);
+only what is reported was then run on draw 0. An action is a key or a
 click: an answer in Ask, a mark (point at the tile and press the key of its class; the sentinels are marked too),
 and Enter. The model is fitted again after every action of Ask and every grid.
 
@@ -25,7 +27,9 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
 from functools import cache
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -43,7 +47,7 @@ from askwise.runs.material import material, read_plan
 from askwise.seeding import generator
 from askwise.web.desk import Desk
 from askwise.web.models import AnswerGiven
-from askwise.web.sweeping import REST, SIZE, Sweeps, confirm
+from askwise.web.sweeping import LARGEST, REST, SIZE, Sweeps, confirm
 
 PER_CLASS, RUNS, SENTINELS = 100, 200, 20
 PERSONS = (
@@ -56,7 +60,7 @@ RATES, LONG = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5), 60
 WHO = "simulated"
 
 
-def features(data: Path, cache: Path, scratch: Path) -> tuple[np.ndarray, list[str]]:
+def features(data: Path, cache: Path, scratch: Path, draw: int) -> tuple[np.ndarray, list[str]]:
     """The features of the photos and the class of each."""
     folder = scratch / "photos"
     folder.mkdir(exist_ok=True)
@@ -67,7 +71,7 @@ def features(data: Path, cache: Path, scratch: Path) -> tuple[np.ndarray, list[s
     chosen: list[str] = []
     for name in sorted({one.partition("/")[0] for one in pool.ids}):
         mine = sorted(one for one in pool.ids if one.partition("/")[0] == name)
-        order = torch.randperm(len(mine), generator=generator(0, "trashnet sweep", name))[:PER_CLASS]
+        order = torch.randperm(len(mine), generator=generator(draw, "trashnet sweep", name))[:PER_CLASS]
         chosen += [mine[at] for at in order.tolist()]
     found = aw.pool.features(pool, encoder.module, cache=cache).read(chosen)
     return found.inputs.numpy(), [one.partition("/")[0] for one in found.ids]
@@ -88,8 +92,8 @@ def project(folder: Path, rows: np.ndarray, names: list[str], seed: int):
 class Person:
     """Somebody who labels a project to its end, and counts what they do."""
 
-    def __init__(self, made, truth: dict[str, int]) -> None:
-        self.project, self.truth = made, truth
+    def __init__(self, made, truth: dict[str, int], tiles: int) -> None:
+        self.project, self.truth, self.tiles = made, truth, tiles
         self.done: Counter[str] = Counter()
         self.expected: list[tuple[float, float]] = []
         self.curve: list[tuple[int, int]] = []
@@ -103,7 +107,7 @@ class Person:
             sweeps = Sweeps(desk)
             live.step()
             while len(desk.ledger.refresh().labels) < len(self.truth):
-                offers = sweeps.offers(WHO, live.sweepable())
+                offers = sweeps.offers(WHO, live.sweepable(), size=self.tiles)
                 if offers:
                     self.sweep(desk, sweeps, offers[0])
                 else:
@@ -134,7 +138,7 @@ class Person:
 
     def sweep(self, desk: Desk, sweeps: Sweeps, offer) -> None:
         """One grid: a mark for each wrong tile, then Enter."""
-        grid = sweeps.grid(WHO, offer)
+        grid = sweeps.grid(WHO, offer, size=self.tiles)
         marks = {name: self.truth[name] for name in grid.tiles if self.truth[name] != grid.number}
         fact = confirm(
             desk, WHO, sweep=grid.sweep, key=f"grid-{sum(self.done.values()):05d}", number=grid.number,
@@ -147,27 +151,40 @@ class Person:
         self.expected.append((grid.precision, 1 - len(fact.wrong) / len(fact.items)))
 
 
-def actions(data: Path, cache: Path | None, seeds: list[int]) -> list[str]:
+def labelling(rows: np.ndarray, classes: list[str], seed: int, tiles: int) -> Person:
+    """Somebody who has labelled everything."""
+    torch.set_num_threads(1)
+    names = sorted(set(classes))
+    with tempfile.TemporaryDirectory() as place:
+        made = project(Path(place), rows, names, seed)
+        pool = material(read_plan(made.plan), folder=made.folder).pool
+        truth = {name: names.index(label) for name, label in zip(pool.ids, classes, strict=True)}
+        person = Person(made, truth, tiles)
+        person.work()
+    return person
+
+
+def actions(given: argparse.Namespace) -> list[str]:
     """The table of the whole labelling."""
-    lines = ["| seed | actions | singles | grids | corrections | sentinels | expected right | were right |",
-             "|---|---|---|---|---|---|---|---|"]  # fmt: skip
-    totals = []
+    lines = ["| seed | actions | singles | grids | corrections | sentinels | expected right | were right | left after 150 actions |",
+             "|---|---|---|---|---|---|---|---|---|"]  # fmt: skip
+    first, _, last = given.seeds.partition("-")
+    seeds, totals = range(int(first), int(last or first) + 1), []
     with tempfile.TemporaryDirectory() as scratch:
-        rows, classes = features(data, cache or Path(scratch, "features"), cache or Path(scratch))
-        names = sorted(set(classes))
-        for seed in seeds:
-            with tempfile.TemporaryDirectory() as place:
-                made = project(Path(place), rows, names, seed)
-                pool = material(read_plan(made.plan), folder=made.folder).pool
-                truth = {name: names.index(label) for name, label in zip(pool.ids, classes, strict=True)}
-                person = Person(made, truth)
-                person.work()
+        cache = given.cache
+        rows, classes = features(
+            Path(given.data), cache or Path(scratch, "features"), cache or Path(scratch), given.draw
+        )
+    with ProcessPoolExecutor(given.processes, mp_context=get_context("spawn")) as processes:
+        people = [processes.submit(labelling, rows, classes, seed, given.tiles) for seed in seeds]
+        for seed, person in zip(seeds, (one.result() for one in people), strict=True):
             done = person.done
             totals.append(sum(done.values()))
             said, was = (100 * statistics.mean(part) for part in zip(*person.expected, strict=True))
+            left = len(rows) - max((labels for at, labels in person.curve if at <= 150), default=0)
             lines.append(
                 f"| {seed} | {totals[-1]} | {done['single']} | {done['grid']} | {done['correction']} "
-                f"| {done['sentinel']} | {said:.1f} % | {was:.1f} % |"
+                f"| {done['sentinel']} | {said:.1f} % | {was:.1f} % | {left} |"
             )
             print(lines[-1], flush=True)
     reached = "reached" if max(totals) <= 220 else "NOT reached"
@@ -289,20 +306,24 @@ def main() -> None:
     options.add_argument("parts", nargs="*", default=["rests", "misses", "actions"])
     options.add_argument("--data", default=os.environ.get("ASKWISE_DATA", "."))
     options.add_argument("--seeds", default="0-4", help="first and last, for the actions")
+    options.add_argument("--draw", type=int, default=0, help="which photos")
+    options.add_argument("--tiles", type=int, default=LARGEST, help="of a grid, for the actions")
+    options.add_argument("--processes", type=int, default=2)
     options.add_argument("--cache", type=Path, help="folder to keep photos and features in")
     options.add_argument("--out", type=Path)
     given = options.parse_args()
     torch.set_num_threads(1)
-    first, _, last = given.seeds.partition("-")
     text = ["# Sweep: many items at once", "", f"Command: `python benchmarks/sweep.py {' '.join(given.parts)} "
-            f"--seeds {given.seeds}`. Commit: {commit()}.", "", *__doc__.splitlines()[4:]]  # fmt: skip
-    if "rests" in given.parts:
-        text += ["", "## When Sweep rests", "", *rests()]
-    if "misses" in given.parts:
-        text += ["", "## The sentinels' interval", "", *misses()]
-    if "actions" in given.parts:
-        seeds = list(range(int(first), int(last or first) + 1))
-        text += ["", "## Actions to label 600 photos", "", *actions(Path(given.data), given.cache, seeds)]
+            f"--seeds {given.seeds} --draw {given.draw} --tiles {given.tiles}`. Commit: {commit()}.", "", *__doc__.splitlines()[4:]]  # fmt: skip
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as beside:
+        coming = beside.submit(misses) if "misses" in given.parts else None
+        whole = actions(given) if "actions" in given.parts else None
+        if "rests" in given.parts:
+            text += ["", "## When Sweep rests", "", *rests()]
+        if coming is not None:
+            text += ["", "## The sentinels' interval", "", *coming.result()]
+        if whole is not None:
+            text += ["", "## Actions to label 600 photos", "", *whole]
     print("\n".join(text))
     if given.out:
         given.out.write_text("\n".join(text) + "\n", encoding="utf-8")

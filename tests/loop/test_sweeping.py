@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import askwise as aw
-from askwise.loop.sweeping import LEAST, temperature
+from askwise.loop.sweeping import LEAST, temperatures
 from askwise.nets import mlp
 
 CLASSES = ["low", "high"]
@@ -51,8 +51,20 @@ def test_twice_as_sure_as_right_is_tempered_by_two():
     rng = torch.Generator().manual_seed(0)
     logits = torch.randn(4000, 3, generator=rng)
     labels = torch.multinomial(logits.softmax(1), 1, generator=rng).squeeze(1)
-    assert temperature((2 * logits).log_softmax(1), labels) == pytest.approx(2.0, rel=0.1)
-    assert temperature(logits.log_softmax(1), labels) == pytest.approx(1.0, rel=0.1)
+    assert temperatures([(2 * logits).log_softmax(1)], labels) == [pytest.approx(2.0, rel=0.1)]
+    assert temperatures([logits.log_softmax(1)], labels) == [pytest.approx(1.0, rel=0.1)]
+
+
+def test_an_opinion_that_knows_nothing_hardly_counts_in_the_mixture():
+    rng = torch.Generator().manual_seed(0)
+    logits = torch.randn(4000, 3, generator=rng)
+    labels = torch.multinomial(logits.softmax(1), 1, generator=rng).squeeze(1)
+    chance = torch.randn(4000, 3, generator=rng)
+    known, unknown = temperatures([logits.log_softmax(1), chance], labels)
+    assert known == pytest.approx(1.0, rel=0.1)
+    assert unknown > 10
+    first, second = temperatures([logits / 2, logits / 2], labels)
+    assert 0.5 / first + 0.5 / second == pytest.approx(1.0, rel=0.1), "two halves make a whole"
 
 
 def test_nothing_is_sure_before_there_are_labels_enough(items):
@@ -64,7 +76,7 @@ def test_nothing_is_sure_before_there_are_labels_enough(items):
 
 def test_items_come_most_sure_first_with_their_near_duplicates_and_without_the_test_region(items):
     with learner(items, testing=0.2, region=0.3) as ours:
-        live = answered(ours, items, 40)
+        live = answered(ours, items, LEAST)
         setting = ours._setting
         found = live.sweepable()
         assert [one.number for one in found] == [0, 1]

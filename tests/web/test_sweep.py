@@ -206,8 +206,8 @@ def test_above_a_tenth_the_grid_halves_and_above_a_fifth_it_rests_until_the_last
     dark = named(ready, "dark")
     swept(ready, [False] * 7 + [True] * 3)  # 3 of 10, at least 7 %
     told(ready, 0, dark[10:])
-    found = grid(ready, n=12)
-    assert (found["state"], len(found["grid"]["tiles"])) == ("halved", 6)
+    found = grid(ready, n=16)
+    assert (found["state"], len(found["grid"]["tiles"])) == ("halved", 8)
     assert to_check(ready.desk) == []
 
 

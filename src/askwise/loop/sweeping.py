@@ -1,5 +1,6 @@
 """Items that the model is sure of, class by class, for a person who confirms many at once."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -11,17 +12,22 @@ from askwise.bayes.predict import predict
 from askwise.loop.models import latest
 from askwise.loop.setting import Setting
 from askwise.loop.suspects import cross_fitted
+from askwise.math.alike import alike
 from askwise.math.temperature import best_temperature, prior
+from askwise.pool import Reading
 from askwise.pool.duplicates import alike_features
-from askwise.seeding import generator
+from askwise.seeding import generator, hashes
 from askwise.store.labels import class_number
 
-LEAST = 20
+LEAST = 40
 """Labels from which on it can be said how often the model is right."""
 MOST = 96
 """Items of one class that are told at a time: four grids."""
 _LOOKED_AT = 20_000  # items of the pool that are predicted; of a larger one others each time
 _FRESH = 1.1  # the labels may grow by a tenth before it is asked anew how sure the model may be
+_COMPARED = 1_000  # labelled items that others are compared with
+_LOUD = 4.0  # what the scores of labelled items alike are multiplied by before a temperature is chosen
+_PASSES = 3
 _ALIKE = 0.97  # the cosine from which on two items are near-duplicates
 
 
@@ -37,16 +43,18 @@ class Sweepable:
 class Sweeping:
     """What could be swept after each model, with probabilities that can be believed.
 
-    Calibration: five models, each trained on four fifths of the labels, predict the fifth that they have not
-    seen. One temperature is chosen for which these predictions suit the labels best (NLL, and the prior of
-    `aw.calibrate`), and the shown mean of the whole model is tempered by it. The expected precision of a grid
-    is the mean of the tempered probabilities of its items. A model of all labels is a little better than one
-    of four fifths, so this errs on the side of too little.
+    Two opinions are mixed: that of the model, and that of the labelled items alike (`math/alike.py`). The
+    model needs few labels; the items alike know better what to make of the last ones of a pool, of which most
+    others are labelled by then. How much each counts is calibrated: five models, each trained on four fifths
+    of the labels, predict the fifth that they have not seen, the items alike predict each label by all the
+    others, and the two temperatures are those for which the mixture suits the labels best (NLL, and the prior
+    of `aw.calibrate`). The expected precision of a grid is the mean of the mixed probabilities of its items.
+    A model of all labels is a little better than one of four fifths, so this errs on the side of too little.
     """
 
     def __init__(self, setting: Setting) -> None:
         self._setting = setting
-        self._temperature: tuple[int, float] | None = None  # and of how many labels
+        self._temperatures: tuple[int, list[float]] | None = None  # and of how many labels
 
     def found(self) -> list[Sweepable]:
         """The items by class; none while there are too few labels, or where labels are no classes."""
@@ -62,14 +70,19 @@ class Sweeping:
         reading = setting.pool.read(free) if free else None
         if reading is None or not reading.ids:
             return []
-        warmth = self._warmth(labels)
-        if warmth is None:
-            return []
         plan = setting.plan
+        known = self._known(labels)
+        if known is None:
+            return []
+        told, given = known
+        near, held = alike(
+            told.inputs.flatten(1), given, reading.inputs.flatten(1), classes=len(plan.classes)
+        )
+        warmth = self._warmth(told.ids, told.inputs, given, _LOUD * held)
         shown = predict(
             fitted.shown, reading.inputs, draws=plan.draws, seed=plan.draw_seed(number), engine=setting.engine
         ).mean.cpu()
-        sure, guess = _tempered(shown.clamp(min=1e-12).log(), warmth).max(dim=1)
+        sure, guess = _mixed([shown.clamp(min=1e-12).log(), _LOUD * near], warmth).max(dim=1)
         rows = normalize(reading.inputs.flatten(1).float(), dim=1)
         return [
             _ordered(one, reading.ids, sure, guess, rows)
@@ -96,34 +109,56 @@ class Sweeping:
         rng = generator(setting.plan.seed, "sweep", number)
         return [free[at] for at in torch.randperm(len(free), generator=rng)[:_LOOKED_AT].sort()[0].tolist()]
 
-    def _warmth(self, labels: dict[str, int]) -> float | None:
-        """The temperature of the cross-fitted predictions; none if too few labelled items can be read."""
-        known = self._temperature
-        if known is None or not known[0] / _FRESH <= len(labels) <= known[0] * _FRESH:
-            setting = self._setting
-            reading = setting.pool.read([name for name in labels if name in setting.pool])
-            if len(reading.ids) < LEAST:
-                return None
-            given = torch.tensor([labels[name] for name in reading.ids])
-            held = cross_fitted(setting, reading.ids, reading.inputs, given)
-            known = self._temperature = len(labels), temperature(held, given)
+    def _known(self, labels: dict[str, int]) -> tuple[Reading, Int64[Tensor, " n"]] | None:
+        """Labelled items and their classes; none if too few can be read."""
+        setting = self._setting
+        names = [name for name in labels if name in setting.pool]
+        if len(names) > _COMPARED:
+            order = hashes(setting.plan.seed, names).argsort(stable=True)[:_COMPARED]
+            names = sorted(names[at] for at in order.tolist())
+        reading = setting.pool.read(names)
+        if len(reading.ids) < LEAST:
+            return None
+        return reading, torch.tensor([labels[name] for name in reading.ids])
+
+    def _warmth(
+        self, ids: list[str], inputs: Tensor, given: Int64[Tensor, " n"], held: Float[Tensor, "n C"]
+    ) -> list[float]:
+        """The temperatures of the model and of the items alike, by predictions of what they have not seen."""
+        count, known = len(self._setting.ledger.labels), self._temperatures
+        if known is None or not known[0] / _FRESH <= count <= known[0] * _FRESH:
+            parts = [cross_fitted(self._setting, ids, inputs, given), held]
+            known = self._temperatures = count, temperatures(parts, given)
         return known[1]
 
 
-def temperature(log_probs: Float[Tensor, "N C"], labels: Int64[Tensor, " N"]) -> float:
-    """The temperature at which predictions of items that were not trained on suit their labels best."""
+def temperatures(parts: Sequence[Float[Tensor, "N C"]], labels: Int64[Tensor, " N"]) -> list[float]:
+    """The temperature of each opinion at which their mixture suits labels that they have not seen best.
 
-    def total(at: list[float]) -> list[float]:
-        return [
-            prior(one) - _tempered(log_probs, one).log().gather(1, labels.unsqueeze(1)).double().sum().item()
-            for one in at
-        ]
+    One after the other, and twice more around.
+    """
+    found = [1.0] * len(parts)
+    for place in [*range(len(parts))] * (_PASSES if len(parts) > 1 else 1):
 
-    return best_temperature(lambda at: total(list(at)))
+        def total(at: Sequence[float], place: int = place) -> list[float]:
+            return [
+                prior(one)
+                - _mixed(parts, [*found[:place], one, *found[place + 1 :]])
+                .log()
+                .gather(1, labels.unsqueeze(1))
+                .sum()
+                .item()
+                for one in at
+            ]
+
+        found[place] = best_temperature(total)
+    return found
 
 
-def _tempered(log_probs: Float[Tensor, "N C"], warmth: float) -> Float[Tensor, "N C"]:
-    return (log_probs.double() / warmth).softmax(dim=1)
+def _mixed(parts: Sequence[Float[Tensor, "N C"]], warmth: Sequence[float]) -> Float[Tensor, "N C"]:
+    """Probabilities of the product of opinions, each at its temperature."""
+    tempered = [one.double() / at for one, at in zip(parts, warmth, strict=True)]
+    return torch.stack(tempered).sum(dim=0).softmax(dim=1).clamp(min=1e-12)
 
 
 def _ordered(

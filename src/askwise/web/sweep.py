@@ -9,10 +9,8 @@ from askwise.errors import InputError
 from askwise.web import models
 from askwise.web.desk import Desk, opaque
 from askwise.web.live import Live
-from askwise.web.sweeping import FEWEST, SIZE, Grid, Offer, Past, Sweeps, confirm, take_back
+from askwise.web.sweeping import FEWEST, LARGEST, SIZE, Grid, Offer, Past, Sweeps, confirm, take_back
 
-MOST = 60
-"""Tiles that a grid may have."""
 _LONGEST, _COLUMNS = 1000, 12  # letters and columns that a tile may need
 Id = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16}$")]
 
@@ -79,8 +77,8 @@ class SweepGiven(models.Given):
     key: models.Key
     name: models.Short
     revision: Annotated[int, Field(ge=0, le=2**53)]
-    tiles: Annotated[list[models.Opaque], Field(max_length=MOST)]
-    wrong: Annotated[list[WrongGiven], Field(max_length=MOST, default_factory=list)]
+    tiles: Annotated[list[models.Opaque], Field(max_length=LARGEST)]
+    wrong: Annotated[list[WrongGiven], Field(max_length=LARGEST, default_factory=list)]
     undo: bool = False
     shown_ms: Annotated[int, Field(ge=0, le=10**9)] = 0
 
@@ -101,8 +99,8 @@ def add_sweep(app: FastAPI, desk: Desk, live: Live) -> None:
     def sweep(
         request: Request,
         class_: Annotated[str | None, Query(alias="class", max_length=200)] = None,
-        n: Annotated[int, Query(ge=1, le=MOST)] = SIZE,
-        items: Annotated[str | None, Query(max_length=25 * MOST)] = None,
+        n: Annotated[int, Query(ge=1, le=LARGEST)] = SIZE,
+        items: Annotated[str | None, Query(max_length=25 * LARGEST)] = None,
     ) -> SweepShown:
         """What can be swept, and a grid of a class: of the largest offer where none is named.
 

@@ -14,13 +14,13 @@ from askwise.store.facts import Answer, Fact, Sweep
 from askwise.store.labels import Label
 from askwise.web.desk import LEASE, Desk
 
-SIZE = 24
-"""Tiles of a grid, the sentinels included."""
+SIZE, LARGEST = 24, 60
+"""Tiles of a grid, the sentinels included, and the most that a person may choose."""
 PRECISION = 0.8
 """The share of a grid that must be expected to be right."""
 HALVE, REST = 0.1, 0.2
 """Misses above which grids have half the size, and above which there are none until the last are checked."""
-FEWEST = 4  # items for which a grid is worth while
+FEWEST = 6  # items for which a grid is worth while: Enter and a sentinel are two actions
 _FIRST = 10  # sentinels that are shown two at a time; from then on one in each grid
 
 

@@ -54,6 +54,21 @@ def test_twenty_four_tiles_with_three_wrong_are_four_actions_and_one_undo(visit:
         assert server.verdicts() == wanted
 
 
+def test_more_tiles_at_once_are_a_choice_that_this_browser_keeps(visit: Any) -> None:
+    with ContractServer(items=80) as server:
+        page = visit(server)
+        swept(page)
+        assert page.locator("#sweep .tile").count() == 24
+        page.click("#sweep >> text=up to 60")
+        page.wait_for_selector("#sweep .tile >> nth=59")
+        assert page.locator("#sweep [aria-pressed=true] >> text=up to 60").count() == 1
+        page.reload()
+        page.wait_for_selector("#stage article, #stage img, #stage table")
+        swept(page)
+        assert page.locator("#sweep .tile").count() == 60
+        assert server.facts == []
+
+
 def test_arrows_and_keys_alone_mark_and_take_off_and_marks_outlast_another_view(visit: Any) -> None:
     with ContractServer(items=40) as server:
         page = visit(server)

@@ -5,8 +5,9 @@ import { findClass } from "./dialogs.js";
 import { fill, icon, keycap, make } from "./dom.js";
 import { Grid } from "./grid.js";
 
-const SIZE = 24;
-const MOST = 60; // of a person's own choice
+const SIZES = [24, 60]; // tiles of a grid; the last is the most that a grid may have
+const MOST = SIZES.at(-1);
+const KEPT = "askwise tiles"; // the choice, in this browser
 const AGAIN = 3000; // milliseconds between two looks for a grid, while there is none
 
 /** The view in its section; `page` holds project, keys, items, outbox, session, views and news. */
@@ -18,11 +19,13 @@ export class Sweep {
   #class = null; // the class that was chosen; without one the largest offer
   #turn = 0;
   #since = 0;
+  #size = SIZES.find((size) => String(size) === localStorage.getItem(KEPT)) ?? SIZES[0];
   #brush = true; // what a tap on a tile says: that it is wrong, or a class
   #looked = -Infinity; // when a grid was asked for
   #title = make("h2", { class: "sweep-title" });
   #hint = make("p", { class: "quiet-words sweep-hint" });
   #offers = make("div", { class: "offers", role: "group", "aria-label": "Classes" });
+  #sizes = make("div", { class: "offers", role: "group", "aria-label": "Tiles at once" });
   #brushes = make("div", { class: "brushes", role: "group", "aria-label": "What a tap says" });
   #words = make("div", { class: "empty" });
   #told = make("p", { class: "quiet-words", role: "status" });
@@ -50,7 +53,7 @@ export class Sweep {
     );
     fill(
       box,
-      make("div", { class: "sweep-head" }, this.#title, this.#offers, this.#hint),
+      make("div", { class: "sweep-head" }, this.#title, this.#offers, this.#sizes, this.#hint),
       make("div", { class: "sweep-body" }, tiles, this.#words),
       this.#brushes,
       make("div", { class: "sweep-foot" }, this.#confirm, this.#undo, this.#told, this.#misses),
@@ -125,7 +128,7 @@ export class Sweep {
     if (!now && performance.now() - this.#looked < AGAIN) return;
     this.#looked = performance.now();
     const turn = (this.#turn += 1);
-    const query = new URLSearchParams({ n: items ? Math.min(MOST, items.length + 2) : SIZE });
+    const query = new URLSearchParams({ n: items ? Math.min(MOST, items.length + 2) : this.#size });
     if (name) query.set("class", name);
     if (items) query.set("items", items.slice(0, MOST).join(","));
     try {
@@ -157,6 +160,7 @@ export class Sweep {
         ),
       ),
     );
+    this.#drawSizes();
     const percent = (value) => `${Math.round(100 * value)}\u00a0%`; // never on two lines
     fill(
       this.#misses,
@@ -232,6 +236,31 @@ export class Sweep {
     fill(this.#confirm, `Confirm ${count} `, keycap("Enter"));
     this.#confirm.hidden = !this.#shown;
     this.#undo.disabled = !this.#acts.length;
+  }
+
+  /** How many at once: fewer are easier to look through, more need fewer actions. */
+  #drawSizes() {
+    const focused = [...this.#sizes.children].indexOf(document.activeElement);
+    fill(
+      this.#sizes,
+      ...SIZES.map((size) =>
+        make(
+          "button",
+          {
+            type: "button",
+            class: "plain small",
+            "aria-pressed": String(size === this.#size),
+            onclick: () => {
+              this.#size = size;
+              localStorage.setItem(KEPT, String(size));
+              this.#load({ now: true });
+            },
+          },
+          size === SIZES[0] ? `${size} at once` : `up to ${size}`,
+        ),
+      ),
+    );
+    this.#sizes.children[focused]?.focus();
   }
 
   #choose(name) {
