@@ -4,6 +4,7 @@ import { get } from "./api.js";
 import { findClass } from "./dialogs.js";
 import { fill, icon, keycap, make } from "./dom.js";
 import { Grid } from "./grid.js";
+import { read, write } from "./keys.js";
 
 const SIZES = [24, 60]; // tiles of a grid; the last is the most that a grid may have
 const MOST = SIZES.at(-1);
@@ -19,7 +20,7 @@ export class Sweep {
   #class = null; // the class that was chosen; without one the largest offer
   #turn = 0;
   #since = 0;
-  #size = SIZES.find((size) => String(size) === localStorage.getItem(KEPT)) ?? SIZES[0];
+  #size = SIZES.find((size) => size === read(KEPT).size) ?? SIZES[0];
   #brush = true; // what a tap on a tile says: that it is wrong, or a class
   #looked = -Infinity; // when a grid was asked for
   #title = make("h2", { class: "sweep-title" });
@@ -252,7 +253,7 @@ export class Sweep {
             "aria-pressed": String(size === this.#size),
             onclick: () => {
               this.#size = size;
-              localStorage.setItem(KEPT, String(size));
+              write(KEPT, { size });
               this.#load({ now: true });
             },
           },
