@@ -128,6 +128,7 @@ def test_what_was_acknowledged_is_on_the_servers_disk_whatever_its_settings_say(
     store = open_store(postgres.url(tmp_path / "models"))
     with store._reading() as connection:
         assert connection.exec_driver_sql("SHOW synchronous_commit").scalar() == "on"
+        assert connection.exec_driver_sql("SHOW jit").scalar() == "off"
     store.close()
 
 

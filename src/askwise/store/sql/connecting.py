@@ -90,6 +90,7 @@ def postgres_engine(url: URL) -> Engine:
         with connection.cursor() as cursor:
             cursor.execute("SET synchronous_commit TO on")
             cursor.execute(f"SET lock_timeout TO '{_WAIT}s'")
+            cursor.execute("SET jit TO off")  # compiling the query of a lease takes 500 times as long as it
         connection.commit()
 
     return engine
