@@ -100,7 +100,7 @@ def person(
         with sync_playwright() as driver:
             chromium = driver.chromium.launch(executable_path=shutil.which("chromium"))
             page = chromium.new_page()
-            page.set_default_timeout(120_000)
+            page.set_default_timeout(600_000)  # a busy machine is slow, not wrong
             page.goto(link)
             page.wait_for_selector("#stage img")
             walk.took(f"`{line}` (until the first question)", perf_counter() - began)
