@@ -16,8 +16,7 @@ from sklearn.utils import check_X_y
 from askwise.sklearn import BayesClassifier
 
 pytest.importorskip("modAL", reason="modAL-python is not installed: the extra [test] brings it")
-from modAL.models import ActiveLearner, Committee
-from modAL.models import learners
+from modAL.models import ActiveLearner, Committee, learners
 from modAL.uncertainty import entropy_sampling
 
 SHORT = {"epochs": 20, "min_steps": 150, "lr": 1e-2}

@@ -6,6 +6,7 @@ import pytest
 import askwise as aw
 from askwise.errors import SlowPathWarning
 from askwise.loop.live import AHEAD, CHECKPOINT
+from askwise.loop.quality import quality
 from askwise.nets import mlp
 from askwise.store import open_store
 from askwise.store.contract import Taker
@@ -210,6 +211,23 @@ def test_of_a_large_part_kept_for_testing_only_models_that_are_kept_are_asked(le
             noted.append("testing" in live.step().fitted.metrics)
             live._checkpoint = 100
         assert noted == wanted
+
+
+def test_a_model_that_was_not_tested_is_not_called_no_model(learner, person, monkeypatch):
+    setting = learner._setting
+    setting.plan = setting.plan.model_copy(update={"testing": 0.2, "region": 0.4})
+    monkeypatch.setattr("askwise.loop.live.MOST_TESTED", 0)
+    live = learner.live(checkpoint=1)
+    live.step()
+    told = [quality(setting.plan, setting.testing(), learner.rounds()).why]
+    for count in (4, 1):
+        assert person.answer(count) == count
+        live.step()
+        told.append(quality(setting.plan, setting.testing(), learner.rounds()).why)
+        live._checkpoint = 100
+    assert told[0] == "there is no model yet"
+    assert told[1].startswith("a band needs at least 10 test answers")
+    assert told[2] == "the last model was not tested: the items kept for testing are still being encoded"
 
 
 def test_what_one_person_has_answered_waits_for_another_and_does_not_stop_the_questions(items, tmp_path):

@@ -19,6 +19,7 @@ VOID = (
     "It is void if test answers influence training or settings, or if the items to come are unlike the pool."
 )
 _STEADY = 3  # trainings in a row
+_UNTESTED = "the last model was not tested: the items kept for testing are still being encoded"
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ def quality(plan: Plan, testing: Testing, rounds: Sequence[Round]) -> Quality | 
     counts: dict[str, Any] = {"answers": len(done) - skipped, "skipped": skipped}
     measured = rounds[-1].metrics.get("testing") if rounds else None
     if measured is None:
-        return Quality(**counts, why="there is no model yet")
+        return Quality(**counts, why=_UNTESTED if rounds else "there is no model yet")
     told: dict[str, Any] = {"estimates": measured.get("estimates", {})}
     if plan.kind == "multilabel":
         return _tagged(plan, testing, measured, counts | told)
