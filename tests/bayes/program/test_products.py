@@ -39,6 +39,16 @@ def test_add_product_adds_in_place() -> None:
 
 
 @pytest.mark.usefixtures("library")
+@pytest.mark.parametrize("shape", [(0, 3, 5), (4, 0, 5), (4, 3, 0)])
+def test_empty_matrices_add_nothing(shape: tuple[int, int, int]) -> None:
+    left, right = matrices(*shape)
+    target = torch.ones(shape[0], shape[2])
+    with torch.no_grad():
+        products.add_product(target, left, right)  # a mask may drop no unit, or all of them
+    assert torch.equal(target, torch.ones(shape[0], shape[2]))
+
+
+@pytest.mark.usefixtures("library")
 def test_product_takes_views_as_they_are() -> None:
     left, right = matrices(8, 6, 10)
     with torch.no_grad():

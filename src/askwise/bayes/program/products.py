@@ -29,9 +29,9 @@ def _by_onednn(left: Tensor, right: Tensor) -> Tensor:
 
 
 def _suits(left: Tensor, right: Tensor) -> bool:
-    """Whether oneDNN takes these: single precision on the CPU, and no gradient is wanted."""
+    """Whether oneDNN takes these: single precision on the CPU, not empty, and no gradient is wanted."""
     plain = left.dtype == right.dtype == torch.float32 and left.device.type == right.device.type == "cpu"
-    return plain and not torch.is_grad_enabled() and _faster()
+    return plain and bool(left.numel() and right.numel()) and not torch.is_grad_enabled() and _faster()
 
 
 @cache
