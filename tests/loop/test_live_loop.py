@@ -214,7 +214,7 @@ def test_of_a_large_part_kept_for_testing_only_models_that_are_kept_are_asked(le
 
 
 def test_a_model_that_was_not_tested_is_not_called_no_model(learner, person, monkeypatch):
-    setting = learner._setting
+    setting = learner.setting
     setting.plan = setting.plan.model_copy(update={"testing": 0.2, "region": 0.4})
     monkeypatch.setattr("askwise.loop.live.MOST_TESTED", 0)
     live = learner.live(checkpoint=1)
