@@ -199,7 +199,7 @@ def _width(values: Tensor, low: Tensor, high: Tensor, alpha: float) -> Tensor:
 
 def outside(errors: Tensor, n: int | Tensor, truth: Tensor) -> Tensor:
     """Whether Clopper and Pearson's interval at this look misses the truth."""
-    total = n.numpy() if isinstance(n, Tensor) else n
+    total = n.long().numpy() if isinstance(n, Tensor) else n
     few = torch.from_numpy(special.bdtr(errors.numpy(), total, truth.numpy())) < ALPHA / 2
     many = torch.from_numpy(special.bdtrc(errors.numpy() - 1, total, truth.numpy())) < ALPHA / 2
     return few | (many & (errors > 0))

@@ -15,10 +15,10 @@ from askwise.project import Project, is_project
 from askwise.project.classes import with_names
 from askwise.project.first_look import first_look
 from askwise.project.found import Found, look_at
-from askwise.project.language import language_note
 from askwise.project.leaks import refuse_leaks
 from askwise.project.plan_file import choices, written
 from askwise.project.sources import Source, known_labels
+from askwise.project.texts import language_note, length_note
 from askwise.runs.build import learner
 from askwise.runs.material import Material, material, read_plan
 from askwise.store import open_store
@@ -89,7 +89,7 @@ def create(
         known.pool, labels, folders=folders, examples=examples, names=names, made_of=made_of
     )
     whole, said = _with_stretch(whole, known)
-    notes += said + language_note(known.pool, whole.encoder)
+    notes += said + length_note(known.pool, known.encoder) + language_note(known.pool, whole.encoder)
     notes += refuse_leaks(whole, known.pool, told, names if made_of == "classes" else ())
     given: dict[str, Any] = {"shape": known.pool.like().shape, "items": len(known.pool), **(chosen or {})}
     values = choices(whole, names, made_of=made_of, **given)

@@ -12,6 +12,7 @@ export class Outbox extends EventTarget {
   linked = true; // the last thing heard from the server was good
   invalid = false; // the token is not (or no longer) valid
   #added = [];
+  #keeping = 0; // answers that this browser's storage has not confirmed yet
   #database;
   #sending = false;
 
@@ -31,6 +32,7 @@ export class Outbox extends EventTarget {
     return {
       mode,
       waiting: this.records.length,
+      keeping: this.#keeping,
       full: this.full && this.records.length > 0,
       refused: this.refused,
       invalid: this.invalid,
@@ -131,10 +133,13 @@ export class Outbox extends EventTarget {
   }
 
   #keep(record) {
-    this.#write((store) => store.put(record)).catch(() => {
-      this.full = true;
-      this.#changed();
-    });
+    this.#keeping += 1;
+    this.#write((store) => store.put(record))
+      .catch(() => (this.full = true))
+      .finally(() => {
+        this.#keeping -= 1;
+        this.#changed();
+      });
   }
 
   #forget(keys) {
@@ -144,7 +149,7 @@ export class Outbox extends EventTarget {
   #write(work) {
     return new Promise((resolve, reject) => {
       if (!this.#database) return reject(new Error("no storage"));
-      const transaction = this.#database.transaction("answers", "readwrite");
+      const transaction = this.#database.transaction("answers", "readwrite", { durability: "strict" });
       transaction.oncomplete = resolve;
       transaction.onabort = transaction.onerror = () => reject(transaction.error);
       work(transaction.objectStore("answers"));

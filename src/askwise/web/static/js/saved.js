@@ -5,8 +5,9 @@ import { answers } from "./words.js";
 
 /** Shows the state of the outbox. */
 export function saved(outbox) {
-  const { mode, waiting, full, refused, invalid } = outbox.state;
-  const offline = waiting ? `Offline, ${answers(waiting)}` : "Offline";
+  const { mode, waiting, keeping, full, refused, invalid } = outbox.state;
+  // that answers wait is said when this browser has them on its disk: the tab may be closed then
+  const offline = keeping ? `Offline, keeping ${keeping}` : waiting ? `Offline, ${answers(waiting)}` : "Offline";
   at("saved").dataset.mode = mode;
   fill(at("saved-words"), { saved: "Saved", saving: `Saving ${waiting}`, offline }[mode]);
   const notices = [

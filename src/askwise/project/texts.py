@@ -1,4 +1,4 @@
-"""In which language texts seem to be, where the encoder knows mostly another: a guess by common words."""
+"""What a person should know of their texts before they are encoded: their length and language."""
 
 from collections import Counter
 
@@ -61,11 +61,31 @@ def language_note(pool: Pool, encoder: str) -> list[str]:
     """A line for a person whose texts are in another language than the encoder by name knows best."""
     if encoder not in {record.name for record in encoders.known() if record.takes == encoders.TEXTS}:
         return []
-    some = (pool.original(name) for name in encoding_order(list(pool.ids))[:_LOOKED_AT])
-    language = language_of([text for text in some if isinstance(text, str)])
+    language = language_of(_some(pool))
     if language in (None, ENGLISH):
         return []
     return [
         f"the texts seem to be {language}, a guess by common words, and {encoder} knows mostly English; "
         "a folder of a multilingual model from Hugging Face does better: --encoder FOLDER"
     ]
+
+
+def length_note(pool: Pool, encoder: encoders.Encoder | None) -> list[str]:
+    """A line on the share of texts that the encoder reads window by window, and of those that it cuts."""
+    if encoder is None or not isinstance(encoder.module, encoders.SentenceEncoder):
+        return []
+    module, texts = encoder.module, _some(pool)
+    long, cut = (module.share_cut(texts, length=most) for most in (module.window, encoder.longest))
+    if not long:
+        return []
+    rest = f"{cut:.0%} are cut after {encoder.longest:,}" if cut else "none of them is cut"
+    return [
+        f"{long:.0%} of {len(texts)} texts looked at have more than the {module.window} tokens that "
+        f"{encoder.record.name} reads at once; they are read window by window, and {rest}"
+    ]
+
+
+def _some(pool: Pool) -> list[str]:
+    """Some texts of the pool, drawn at random."""
+    some = (pool.original(name) for name in encoding_order(list(pool.ids))[:_LOOKED_AT])
+    return [text for text in some if isinstance(text, str)]
