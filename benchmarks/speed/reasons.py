@@ -2,7 +2,7 @@
 
 _MASKS = (
     "profile of one thread, 3,000 images: convolutions 41 %, products 35 %, gathering the dropped inputs and cutting the "
-    "weights 7 %, pooling 6 %; the peers' loop is convolutions alone, which run at the processor's full width"
+    "weights 7 %, pooling 6 %; the peers' loop is nearly all convolutions"
 )
 _FEW = (
     f"{_MASKS}; 2,000 items at the rate of 10,000 would take .22 of the .30 s: the rest is masks, cut weights and two "
@@ -24,7 +24,7 @@ REASONS: dict[str, str] = {
     "few.new": _FEW,
     "bnn1.many": (
         "profile of one thread at T = 1,000: convolutions 53 %, the product of all draws 10 %, exponentials 10 %, pooling "
-        "8 %, sums and differences 9 %; the work that grows with T is memory traffic and exponentials, no longer products"
+        "8 %, sums, differences and maxima 9 %"
     ),
     "all_bayesian.256.plain": "every draw needs its own convolutions, for both; beside bayesian-torch, the peer, the goal is met",
     "scaling.bnn1.flat": (

@@ -200,16 +200,19 @@ def test_a_shard_that_kills_every_worker_is_told_in_a_line(apart, tmp_path):
 
 @pytest.mark.parametrize("name", HERE)
 @pytest.mark.parametrize("ending", ["success", "error", "abandoned"])
-def test_no_process_outlives_the_call(request, name, ending):
-    before = descendants()
+def test_no_process_outlives_the_call(request, name, ending, tmp_path):
+    before, taken = descendants(), tmp_path / "taken"
 
     def compute(shard):
         if shard == [7] and ending == "error":
+            while not taken.exists():  # an error is told at once, and the first result is to be taken before
+                time.sleep(0.01)
             raise InputError("seven")
         return number(shard)
 
     results = MAKERS[name](request).map(doing(compute), [[at] for at in range(16)])
     next(results)
+    taken.touch()
     during = descendants() - before
     assert name == "local 1" or during
     if ending == "error":

@@ -135,10 +135,10 @@ class Sweeping:
 def temperatures(parts: Sequence[Float[Tensor, "N C"]], labels: Int64[Tensor, " N"]) -> list[float]:
     """The temperature of each opinion at which their mixture suits labels that they have not seen best.
 
-    One after the other, and twice more around.
+    One after the other, three times around.
     """
     found = [1.0] * len(parts)
-    for place in [*range(len(parts))] * (_PASSES if len(parts) > 1 else 1):
+    for place in [*range(len(parts))] * _PASSES:
 
         def total(at: Sequence[float], place: int = place) -> list[float]:
             return [

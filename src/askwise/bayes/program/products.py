@@ -1,7 +1,7 @@
-"""Matrix products of the fast forms, by whichever of torch's two libraries is faster on this processor.
+"""Matrix products of the fast forms, by the one of torch's two libraries that suits the processor.
 
-On processors with AVX-512 that are not Intel's, MKL computes `@` with half of the lanes and oneDNN with
-all of them: measured, two to two and a half times as fast. Elsewhere `@` is as fast as any.
+torch's `@` is MKL's. On an AMD processor with AVX-512 oneDNN is two to two and a half times as fast for large
+products, measured; so it is used where there is AVX-512. Elsewhere `@` stays.
 """
 
 from functools import cache
@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-_LARGE = 2**16  # multiplications; for fewer, what oneDNN does before it begins takes longer
+_LARGE = 2**16  # multiplications; smaller and empty products stay with `@`
 
 
 def product(left: Float[Tensor, "M K"], right: Float[Tensor, "K N"]) -> Float[Tensor, "M N"]:
