@@ -217,15 +217,80 @@ def speed(items: int, answers: int) -> dict[str, object]:
         timed("status", lambda: status(reader))
         timed("every id listed", lambda: sum(1 for _ in reader.ids()))
         reader.close()
-        store = SqlStore(path)
-        tested = make({"classes": 10, "testing": 0.2, "region": 0.3})
-        store.append([Planned(plan=tested.model_dump(mode="json"))])
-        store.close()
-        reader = SqlStore(path, access="read")
-        timed("status where questions test the model: pool and history are read", lambda: status(reader))
-        reader.close()
+        _tested(path, pool, answers, timed)
         found["megabytes"] = (Path(folder) / "run.db").stat().st_size / 2**20
     return found
+
+
+def _tested(path: Path, pool, answers: int, timed) -> None:
+    """The same run where a fifth of the questions tests the model: before and after it was first tested."""
+    import torch
+
+    from askwise.assess import Spread
+    from askwise.loop.learner import Learner
+    from askwise.loop.noted import TESTING, note_tests
+    from askwise.loop.plan import make
+    from askwise.loop.status import status
+    from askwise.loop.testing import Testing
+    from askwise.store.facts import Answer, Planned, Question, Round
+    from askwise.store.ledger import Ledger
+    from askwise.store.sql import SqlStore
+
+    plan = make({"classes": 10, "testing": 0.2, "region": 0.3})
+    store = SqlStore(path)
+    store.append([Planned(plan=plan.model_dump(mode="json"))])
+    testing = Testing(store, Ledger(store), plan.kept)
+    timed(
+        "status where questions test the model, before the first model: pool and history are read",
+        lambda: status(store),
+    )
+    testing.refresh(store.ids(), store.count())
+
+    def asked(names: list[str]) -> None:
+        store.append([Question(id=name, round=1, rank=at, kind="test") for at, name in enumerate(names)])
+        known = {one.id: one for one in store.facts(Question, since=store.revision - 1)}
+        store.answer(
+            [
+                Answer(id=name, question=known[name].question, key="k", verdict="label", label=at % 10)
+                for at, name in enumerate(names)
+            ]
+        )
+
+    names = testing.next(answers // 5)
+    for start in range(0, len(names), 1000):
+        asked(names[start : start + 1000])
+    testing.refresh(store.ids(), store.count())
+    scored = {name: [at % 10, at % 100 / 100] for at, name in enumerate(names[:5000])}
+    region = Spread.of(torch.tensor([value for _, value in scored.values()], dtype=torch.float64)).written()
+    told = {"items": scored, "region": region, **note_tests(testing, scored, seen=store.revision)}
+    metrics = {"metrics": {TESTING: told}, "seconds": {}, "weights": "", "checkpoint": ""}
+    last = store.last(Round)
+    store.append([Round(number=last.number + 1, seen=store.revision, labels=answers, **metrics)])
+    later = testing.next(100)
+    asked(later)
+
+    def step(name: str) -> None:
+        asked([name])
+        testing.refresh((), store.count())
+        testing.left()
+
+    more = testing.next(300)[-200:]
+    timed("a step with tests: asked, answered, counted", lambda: [step(name) for name in more], len(more))
+    store.close()
+    reader = SqlStore(path, access="read")
+    by_note = timed(
+        "status where questions test the model, 300 answers after it was tested", lambda: status(reader)
+    )
+    if by_note.counts.tested != len(names) + len(later) + len(more):
+        raise SystemExit(f"{by_note.counts.tested} test answers are not what was told")
+    reader.close()
+
+    def opened() -> None:
+        choices = {"testing": 0.2, "region": 0.3, "store": path}
+        Learner(torch.nn.Linear(2, 10), pool=pool, classes=10, **choices).close()
+
+    opened()  # the plan is noted
+    timed("a run with tests opened again, nothing new", opened)
 
 
 def page(speeds: dict[str, Any]) -> str:

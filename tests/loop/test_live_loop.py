@@ -219,11 +219,11 @@ def test_a_model_that_was_not_tested_is_not_called_no_model(learner, person, mon
     monkeypatch.setattr("askwise.loop.live.MOST_TESTED", 0)
     live = learner.live(checkpoint=1)
     live.step()
-    told = [quality(setting.plan, setting.testing(), learner.rounds()).why]
+    told = [quality(setting.plan, setting.testing(), setting.last()).why]
     for count in (4, 1):
         assert person.answer(count) == count
         live.step()
-        told.append(quality(setting.plan, setting.testing(), learner.rounds()).why)
+        told.append(quality(setting.plan, setting.testing(), setting.last()).why)
         live._checkpoint = 100
     assert told[0] == "there is no model yet"
     assert told[1].startswith("a band needs at least 10 test answers")

@@ -215,7 +215,7 @@ def test_an_item_kept_for_testing_is_listed_only_if_it_was_skipped_and_its_new_a
         questions = page.questions()
         for number, one in enumerate(questions):
             page.answer(one, verdict="skip", key=f"skip-it-{number}")
-        tests = set(page.desk.testing.refresh(page.desk.store.ids(), page.desk.store.count()).asked)
+        tests = set(page.desk.testing.refresh(page.desk.store.ids(), page.desk.store.count()).trials)
         found = names(looked(page, "skipped"))
         assert set(found) == {one["item"] for one in questions}
         for number, one in enumerate(found):

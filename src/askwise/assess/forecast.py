@@ -10,7 +10,7 @@ from askwise.errors import InputError, positive
 
 # Chosen on MNIST, digits, CIFAR-10 and TREC with margin sampling; results/honest.md has how often they
 # hold.
-_WINDOW = 120  # answers looked back on: older ones follow another curve
+WINDOW = 120  # answers looked back on: older ones follow another curve
 _EXPONENTS = torch.linspace(0.3, 2.0, 18, dtype=torch.float64)
 _SHRUNK = 0.7  # confidence grows faster than accuracy
 _LOW, _BELOW, _ABOVE = 0.25, 0.010, 0.012  # the interval: [.25 gain - 1, gain + 1.2] points
@@ -45,11 +45,11 @@ def forecast(answers: Sequence[int], confidence: Sequence[int | float], *, ahead
     finite("answers", n)
     if len(n) and (bool((n.diff() <= 0).any()) or n[0] < 1):
         raise InputError("answers must be numbers of training answers from 1 on that grow")
-    recent = n >= (n[-1] - _WINDOW if len(n) else 0)
+    recent = n >= (n[-1] - WINDOW if len(n) else 0)
     n, level = n[recent], level[recent]
     if len(n) < _LEAST:
         raise InputError(
-            f"a forecast needs at least {_LEAST} trainings within the last {_WINDOW} answers, not {len(n)}"
+            f"a forecast needs at least {_LEAST} trainings within the last {WINDOW} answers, not {len(n)}"
         )
     now, then = n[-1], n[-1] + ahead
     falls = -(n.unsqueeze(0) ** -_EXPONENTS.unsqueeze(1))  # [exponents, measurements], growing

@@ -51,7 +51,8 @@ def _answer(setting: Setting, name: str, value: Any, annotator: str, key: str | 
     if name in setting.held:
         raise InputError(f"item {name!r} is held out for validation or test, and is not asked about")
     testing = setting.testing()
-    asked = testing.asked.get(name) if name in testing else None
+    trial = testing.trials.get(name) if name in testing else None
+    asked = None if trial is None else trial.question
     if name in testing and asked is None and testing.begun:
         raise InputError(
             f"item {name!r} is kept for testing, so it is not learned from; it is asked when its turn comes"
@@ -73,7 +74,7 @@ def _answer(setting: Setting, name: str, value: Any, annotator: str, key: str | 
         annotator=annotator,
         question=setting.ledger.asked(name) if asked is None else asked.question,
     )
-    past = setting.ledger.to_learn_from(name) if asked is None else testing.answers.get(name, [])
+    past = setting.ledger.to_learn_from(name) if asked is None else testing.answers(name)
     if key is None:
         before = past[-1] if past and past[-1].annotator == annotator else None
         if before is not None and _same(before, new):
@@ -84,7 +85,8 @@ def _answer(setting: Setting, name: str, value: Any, annotator: str, key: str | 
             return before
         if before is not None:
             raise _taken(name, key)
-    if value is RETRACT and not setting.ledger.answered(name) and name not in testing.answers:
+    said = past and past[-1].verdict != "retract"
+    if value is RETRACT and not said and not setting.ledger.answered(name):
         raise InputError(f"item {name!r} has no answer that could be taken back")
     return new
 

@@ -114,7 +114,7 @@ class _Pool:
         ids = [
             name
             for name in setting.pool.ids
-            if name not in setting.held and not setting.ledger.known(name) and name not in testing.answers
+            if name not in setting.held and not setting.ledger.known(name) and not testing.answers(name)
         ]
         self.ids, mean = known_by(setting, fitted, number, ids)
         if not self.ids:

@@ -207,7 +207,6 @@ class Learner:
 
     def rounds(self) -> list[Round]:
         """Every model trained so far: labels, metrics, seconds, hash of the weights."""
-        self.setting.last()
         return list(self.setting.rounds)
 
     def add(self, more: Pool | Source) -> list[str]:

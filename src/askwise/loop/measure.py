@@ -12,16 +12,21 @@ from askwise.bayes.fitted import Fitted
 from askwise.bayes.predict import predict
 from askwise.errors import InputError
 from askwise.loop.models import model_before
+from askwise.loop.noted import note_tests
+from askwise.loop.quality import course
 from askwise.loop.score import chunk_size, chunks
 from askwise.loop.setting import Setting
-from askwise.loop.testing import KEPT, Testing
+from askwise.loop.testing import Testing
+from askwise.store.facts import Snapshot
 
 _MOST = 5_000
 _AHEAD = 64  # test items scored before they are asked: their order is fixed, and answers can be read at once
 
 
-def measure(setting: Setting, fitted: Fitted, number: int) -> dict[str, Any]:
+def measure(setting: Setting, fitted: Fitted, number: int, snapshot: Snapshot) -> dict[str, Any]:
     """What the model says of the test items asked and of those to come, and the spread over the region.
+
+    Beside it stands how the test questions stood at its snapshot, so that nobody has to read the history.
 
     With groups the uncertainty of an item is the mean of its group. `changed` is the share of the region
     that the model before put into another class, where a stop rule asks for it. Of a large region a part
@@ -40,10 +45,11 @@ def measure(setting: Setting, fitted: Fitted, number: int) -> dict[str, Any]:
         uncertainty = (1 - best.double()).clamp(0, 1)
         found = {"items": _kept(testing, ids, guess, uncertainty)}
         found["region"] = [Spread.of(column).written() for column in uncertainty.T]
-    found[KEPT] = testing.size
-    if setting.plan.kind != "classification":
+    if setting.plan.kind == "classification":
+        found |= course(setting.rounds, snapshot.count, found)
+    else:
         found["estimates"] = _estimates(setting, fitted, number)
-    return found
+    return found | note_tests(testing, found.get("items", ()), seen=snapshot.seen)
 
 
 def _classes(setting: Setting, number: int, ids: list[str], mean: Tensor) -> dict[str, Any]:
@@ -71,7 +77,7 @@ def _classes(setting: Setting, number: int, ids: list[str], mean: Tensor) -> dic
 
 def _kept(testing: Testing, ids: list[str], guess: Tensor, uncertainty: Tensor) -> dict[str, list[Any]]:
     """Of the test items that were asked and of the next ones: what the model says, and how unsure it is."""
-    wanted = {*testing.asked, *testing.next(_AHEAD)}
+    wanted = {*testing.trials, *testing.next(_AHEAD)}
     rows = zip(ids, guess.tolist(), uncertainty.tolist(), strict=True)
     return {name: [said, value] for name, said, value in rows if name in wanted}
 

@@ -154,7 +154,7 @@ def final_model(setting: Setting) -> tuple[Fitted, int, Quality | None]:
         raise InputError("there is no model yet; answer the first questions before you finish")
     whole = dict(sorted(labels.items()))
     reading = setting.pool.read([name for name in whole if name in setting.pool])
-    before = quality(setting.plan, testing, setting.rounds)
+    before = quality(setting.plan, testing, setting.last())
     fitted = fit_round(setting, setting.number + 1, reading, whole)
     told = noted(setting.rounds[-1])  # validation data have chosen anew; no test answer is left to do so
     if told is not None and told.by == TEST_ANSWERS:

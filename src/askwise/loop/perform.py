@@ -60,7 +60,7 @@ def train_round(setting: Setting, *, checkpoint: bool = True, tested: bool = Tru
     name = setting.store.checkpoint(fitted.save, keep=kept) if checkpoint else ""
     saved = perf_counter()
     tempered = calibration(setting, fitted, number, seen=snapshot.seen)
-    metrics = _metrics(setting, fitted, number, tempered, tested=tested)
+    metrics = _metrics(setting, fitted, snapshot, tempered, tested=tested)
     seconds = {
         "read": read - started,
         "train": trained - read,
@@ -204,9 +204,10 @@ def _begun(setting: Setting) -> int:
 
 
 def _metrics(
-    setting: Setting, fitted: Fitted, number: int, tempered: Tempered | None, *, tested: bool
+    setting: Setting, fitted: Fitted, snapshot: Snapshot, tempered: Tempered | None, *, tested: bool
 ) -> dict[str, Any]:
     """What is handed over is measured with its temperature; test answers meet the model without it."""
+    number = snapshot.round
     seed, handed = setting.plan.draw_seed(number), with_temperature(fitted, tempered)
     how: dict[str, Any] = {"engine": setting.engine, "progress": setting.follow}
     found = {
@@ -217,7 +218,7 @@ def _metrics(
         for name, data in setting.measured.items():
             found[name]["points"] = _points(fitted, data, draws=setting.plan.draws, seed=seed)
     if tested and setting.testing().on:
-        found["testing"] = measure(setting, fitted, number)
+        found["testing"] = measure(setting, fitted, number, snapshot)
     return found | note(tempered)
 
 

@@ -1,15 +1,17 @@
 """How good the last model is by the test answers, read from the facts alone: after every answer."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import Any, TypeAlias
 
 import torch
 from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
 from askwise.assess import Band, Forecast, Recalls, Spread, band, forecast, recalls, tags
+from askwise.assess.forecast import WINDOW
 from askwise.errors import InputError
+from askwise.loop.noted import Noted
 from askwise.loop.plan import Plan
 from askwise.loop.testing import Testing
 from askwise.oracle.labelling import labelling
@@ -18,8 +20,12 @@ from askwise.store.facts import Round
 VOID = (
     "It is void if test answers influence training or settings, or if the items to come are unlike the pool."
 )
+CHANGED, FORECAST = "changed", "forecast"
 _STEADY = 3  # trainings in a row
 _UNTESTED = "the last model was not tested: the items kept for testing are still being encoded"
+
+Tests: TypeAlias = Testing | Noted
+"""The test questions and what was said: by all the facts, or by a round's note and what came since."""
 
 
 @dataclass(frozen=True)
@@ -68,23 +74,21 @@ class Quality:
     forecast: Forecast | None = None
 
 
-def quality(plan: Plan, testing: Testing, rounds: Sequence[Round]) -> Quality | None:
+def quality(plan: Plan, tests: Tests, last: Round | None) -> Quality | None:
     """How good the last model is; None where nothing is kept for testing."""
-    if not testing.on:
+    if not tests.on:
         return None
-    done = testing.tested()
-    skipped = sum(one.label is None for one in done)
-    counts: dict[str, Any] = {"answers": len(done) - skipped, "skipped": skipped}
-    measured = rounds[-1].metrics.get("testing") if rounds else None
-    if measured is None:
-        return Quality(**counts, why=_UNTESTED if rounds else "there is no model yet")
+    counts: dict[str, Any] = {"answers": tests.tally.answered, "skipped": tests.tally.skipped}
+    measured = None if last is None else last.metrics.get("testing")
+    if last is None or measured is None:
+        return Quality(**counts, why=_UNTESTED if last is not None else "there is no model yet")
     told: dict[str, Any] = {"estimates": measured.get("estimates", {})}
     if plan.kind == "multilabel":
-        return _tagged(plan, testing, measured, counts | told)
-    found = marks(testing, rounds)
+        return _tagged(plan, tests, measured, counts | told)
+    found = marks(tests, last)
     if found is None:
         return Quality(**counts, **told, why=f"there is no band for {plan.kind}")
-    told["forecast"] = next_labels(rounds)
+    told["forecast"] = next_labels(last)
     try:
         told["accuracy"] = found.band()
     except InputError as error:
@@ -100,37 +104,37 @@ def quality(plan: Plan, testing: Testing, rounds: Sequence[Round]) -> Quality | 
     return Quality(**counts, **told)
 
 
-def marks(testing: Testing, rounds: Sequence[Round]) -> Marks | None:
+def marks(tests: Tests, last: Round | None) -> Marks | None:
     """The test answers as the last model scores them; None before the first model."""
-    measured = rounds[-1].metrics.get("testing") if rounds else None
+    measured = None if last is None else last.metrics.get("testing")
     if measured is None or not isinstance(measured.get("region"), Mapping):
         return None
-    done = [one for one in testing.tested() if one.id in measured["items"]]
+    done = [one for one in tests.tested() if one.id in measured["items"]]
     known = [measured["items"][one.id] for one in done]
     return Marks(
         torch.tensor([one.label if isinstance(one.label, int) else -1 for one in done], dtype=torch.int64),
         torch.tensor([guess for guess, _ in known], dtype=torch.int64),
         torch.tensor([uncertainty for _, uncertainty in known], dtype=torch.float64),
         Spread.read(measured["region"]),
-        tuple(testing.group_of(one.id) for one in done) if testing.groups else None,
+        tuple(tests.group_of(one.id) for one in done) if tests.groups else None,
     )
 
 
-def enough(plan: Plan, testing: Testing, rounds: Sequence[Round]) -> str:
+def enough(plan: Plan, tests: Tests, last: Round | None) -> str:
     """Which stop rule of the plan holds, in a sentence; empty if none does."""
     if plan.stable is not None:
-        changed = [one.metrics.get("testing", {}).get("changed") for one in rounds[-_STEADY:]]
+        changed = [] if last is None else last.metrics.get("testing", {}).get(CHANGED, [])
         if len(changed) == _STEADY and all(c is not None and c < plan.stable for c in changed):
             return (
                 f"predictions are stable: less than {100 * plan.stable:g} % of them changed in each of the "
                 f"last {_STEADY} trainings"
             )
-    if plan.gain is not None and (next_ := next_labels(rounds)) is not None and next_.gain < plan.gain:
+    if plan.gain is not None and (next_ := next_labels(last)) is not None and next_.gain < plan.gain:
         return (
             f"by a forecast the next {next_.ahead} labels should bring {100 * next_.gain:.1f} points, less "
             f"than {100 * plan.gain:g}"
         )
-    if plan.until is not None and (found := marks(testing, rounds)) is not None:
+    if plan.until is not None and (found := marks(tests, last)) is not None:
         try:
             low = found.band(stopping=True).low
         except InputError:
@@ -140,14 +144,14 @@ def enough(plan: Plan, testing: Testing, rounds: Sequence[Round]) -> str:
     return ""
 
 
-def _tagged(plan: Plan, testing: Testing, measured: Mapping[str, Any], told: dict[str, Any]) -> Quality:
+def _tagged(plan: Plan, tests: Tests, measured: Mapping[str, Any], told: dict[str, Any]) -> Quality:
     """With the band of every tag; a tag that nobody knows counts as one that was skipped."""
-    done = [one for one in testing.tested() if one.id in measured["items"]]
+    done = [one for one in tests.tested() if one.id in measured["items"]]
     known = [measured["items"][one.id] for one in done]
     kind = labelling(plan.task, plan.names)
     blank = torch.full((len(plan.names),), -1.0)
     truth = [blank if one.label is None else kind.row(one.label) for one in done]
-    if not done or testing.groups:
+    if not done or tests.groups:
         why = "there are no test answers yet" if not done else "with groups tags have no band"
         return Quality(**told, why=why)
     labels, guess = torch.stack(truth).long(), torch.tensor([said for said, _ in known])
@@ -163,12 +167,23 @@ def _tagged(plan: Plan, testing: Testing, measured: Mapping[str, Any], told: dic
     return Quality(**told, tags=dict(zip(plan.names, bands, strict=True)))
 
 
-def next_labels(rounds: Sequence[Round]) -> Forecast | None:
-    """What the next labels should bring; None with too few trainings, and where there are no classes."""
-    told = [(one.labels, one.metrics.get("testing", {}).get("region")) for one in rounds]
-    seen = {labels: 1 - region["mean"] for labels, region in told if isinstance(region, Mapping)}
-    grown = [labels for labels in sorted(seen) if labels]
+def next_labels(last: Round | None) -> Forecast | None:
+    """What the next labels should bring, as the last model has noted it; None where it could not tell."""
+    found = None if last is None else last.metrics.get("testing", {}).get(FORECAST)
+    return None if found is None else Forecast(**found)
+
+
+def course(past: Sequence[Round], labels: int, found: Mapping[str, Any]) -> dict[str, Any]:
+    """What a new round notes of the way to it: the share of changes in the last trainings, and a forecast."""
+    before = [one.metrics.get("testing", {}).get(CHANGED, [None])[-1] for one in past[1 - _STEADY :]]
+    seen = {labels: found["region"]}
+    for one in reversed(past):
+        if one.labels < labels - WINDOW:
+            break
+        seen.setdefault(one.labels, one.metrics.get("testing", {}).get("region"))
+    mean = {n: 1 - spread["mean"] for n, spread in sorted(seen.items()) if n and isinstance(spread, Mapping)}
     try:
-        return forecast(grown, [seen[labels] for labels in grown])
-    except InputError:
-        return None
+        told = asdict(forecast(list(mean), list(mean.values())))
+    except InputError:  # too few trainings so far
+        told = None
+    return {CHANGED: [*before, found["changed"]], FORECAST: told}

@@ -15,8 +15,9 @@ from askwise.bayes.fitted import Fitted
 from askwise.bayes.posteriors import as_posterior
 from askwise.engine import Engine, Local
 from askwise.loop.decide import Counts
+from askwise.loop.noted import last_tested, noted_tests
 from askwise.loop.plan import Plan
-from askwise.loop.quality import enough
+from askwise.loop.quality import Tests, enough
 from askwise.loop.testing import Testing
 from askwise.oracle.labelling import Labelling, labelling
 from askwise.oracle.masks import Masks
@@ -62,7 +63,6 @@ class Setting:
     """How many items were encoded for a round, by its number; none before that was looked for."""
     axes: tuple[int, Axes] | None = None
     """The axes that were fitted last, and to how many items."""
-    rounds: list[Round] = field(default_factory=list)
     fitted: dict[int, Fitted] = field(default_factory=dict)
     """The models of the last rounds, by number."""
     guesses: dict[int, dict[str, int]] = field(default_factory=dict)
@@ -87,6 +87,7 @@ class Setting:
     acting: RLock = field(default_factory=RLock, repr=False)
     """Held by the one thread that performs actions; telling, predicting and looking do not wait for it."""
     _testing: Testing | None = field(default=None, repr=False)
+    _rounds: list[Round] | None = field(default=None, repr=False)
 
     @property
     def task(self) -> Task:
@@ -116,11 +117,13 @@ class Setting:
     def refresh(self) -> Counts:
         """How far the run is, by the facts."""
         with self.lock:
-            self._take_rounds()
-            if not self.ledger.folded and not self.plan.kept:  # nobody has asked for a single item yet
-                return count_items(self.store, self.last())
-            counts = count_items(self.store, self.last(), ledger=self.ledger.refresh())
-            return with_tests(self.plan, counts, self.testing(), self.rounds)
+            last = self.last()
+            if not self.ledger.folded:  # nobody has asked for a single item yet
+                tests = tests_alone(self.store, self.plan)
+                if tests is not None:
+                    return with_tests(self.plan, count_items(self.store, last), tests, last)
+            ledger = self.ledger.refresh()
+            return with_tests(self.plan, count_items(self.store, last, ledger=ledger), self.testing(), last)
 
     def testing(self) -> Testing:
         """The part of the pool that is kept for testing, by the facts."""
@@ -130,10 +133,21 @@ class Setting:
             ids = (name for name in self.pool.ids if name not in self.held)
             return self._testing.refresh(ids, len(self.pool), ready=self.ready)
 
+    @property
+    def rounds(self) -> list[Round]:
+        """Every round, oldest first; they are read when they are first wanted."""
+        with self.lock:
+            known = self._rounds or []
+            if new := self.store.facts(Round, since=known[-1].revision if known else 0):
+                known = [*known, *new]
+            self._rounds = known
+            return known
+
     def last(self) -> Round | None:
         """The last round, by the facts."""
         with self.lock:
-            self._take_rounds()
+            if self._rounds is None:
+                return self.store.last(Round)
             return self.rounds[-1] if self.rounds else None
 
     @property
@@ -146,10 +160,6 @@ class Setting:
         """Keep a model in memory, and the one before it: somebody may be using it."""
         with self.lock:
             self.fitted = {**{n: f for n, f in self.fitted.items() if n >= number - 1}, number: fitted}
-
-    def _take_rounds(self) -> None:
-        before = self.rounds[-1].revision if self.rounds else 0
-        self.rounds = [*self.rounds, *self.store.facts(Round, since=before)]
 
     def unlabelled(self) -> Iterator[str]:
         """The items that may be asked about to learn from them."""
@@ -182,22 +192,28 @@ def count_items(store: Store, last: Round | None, *, ledger: Ledger | None = Non
     return Counts(store.count() - sum(known), *known, unseen=unseen, rounds=rounds)
 
 
-def with_tests(plan: Plan, counts: Counts, testing: Testing, rounds: list[Round]) -> Counts:
+def tests_alone(store: Store, plan: Plan) -> Tests | None:
+    """The test questions, where the last model that was tested and what came since tell of them all."""
+    if not plan.kept:
+        return Testing(store, Ledger(store))
+    return noted_tests(store, last_tested(store), plan.kept)
+
+
+def with_tests(plan: Plan, counts: Counts, tests: Tests, last: Round | None) -> Counts:
     """The counts with the test items in places of their own, and whether a stop rule of the plan holds."""
-    if not testing.on:
+    if not tests.on:
         return counts
-    left, waiting, done = testing.left(), len(testing.open()), testing.tested()
-    answered = sum(one.label is not None for one in done)
+    left, tally = tests.left(), tests.tally
     return replace(
         counts,
-        unlabelled=counts.unlabelled - left - waiting - len(done),
-        open=counts.open + waiting,
-        skipped=counts.skipped + len(done) - answered,
+        unlabelled=counts.unlabelled - left - tally.open - tally.answered - tally.skipped,
+        open=counts.open + tally.open,
+        skipped=counts.skipped + tally.skipped,
         region=left,
-        tested=answered,
-        asked=len(testing.learned) + counts.open + len(testing.asked),
-        asked_to_test=len(testing.asked),
-        enough="" if counts.unseen else enough(plan, testing, rounds),
+        tested=tally.answered,
+        asked=tally.learned + counts.open + tally.asked,
+        asked_to_test=tally.asked,
+        enough="" if counts.unseen else enough(plan, tests, last),
     )
 
 

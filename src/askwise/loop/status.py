@@ -8,7 +8,7 @@ from askwise.loop.calibration import Tempered, noted
 from askwise.loop.decide import Ask, Counts, Stop, Train, decide
 from askwise.loop.plan import Plan, make
 from askwise.loop.quality import Quality, quality
-from askwise.loop.setting import count_items, with_tests
+from askwise.loop.setting import count_items, tests_alone, with_tests
 from askwise.loop.testing import Testing
 from askwise.store.contract import Store
 from askwise.store.facts import Planned, Round, Segment
@@ -32,16 +32,18 @@ class Status:
 
 
 def status(store: Store) -> Status:
-    """How a run stands; the cost grows neither with the pool nor, without test questions, with history."""
+    """How a run stands; it costs by what came since the last model that was tested.
+
+    Before there is one, with groups, and after classes have changed, test questions make it read the history.
+    """
     last, planned = store.last(Round), store.last(Planned)
     if planned is None:
         raise InputError(f"store {store.name} holds no run yet; start one first")
     plan = make(planned.plan)
-    testing = Testing(store, Ledger(store), plan.kept)
-    rounds = store.facts(Round) if testing.on else []
-    if testing.on and not testing.counted(rounds):  # before the first model
-        testing.refresh(store.ids(), store.count())
-    now = with_tests(plan, count_items(store, last), testing, rounds)
+    tests = tests_alone(store, plan)
+    if tests is None:
+        tests = Testing(store, Ledger(store), plan.kept).refresh(store.ids(), store.count())
+    now = with_tests(plan, count_items(store, last), tests, last)
     return Status(
         store.name,
         plan,
@@ -49,7 +51,7 @@ def status(store: Store) -> Status:
         {} if last is None else last.metrics,
         len(store.facts(Segment)),
         _next(plan, now),
-        quality(plan, testing, rounds),
+        quality(plan, tests, last),
         None if last is None else noted(last),
     )
 

@@ -1,23 +1,20 @@
 """The part of the pool that is kept for testing: which items, their order of asking, what was said."""
 
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from dataclasses import dataclass, field
 
 from askwise.assess.band import LEAST
 from askwise.errors import InputError
 from askwise.loop.plan import Plan, make
+from askwise.loop.tally import Tally, Trial, tally
 from askwise.seeding import derive, hashes
 from askwise.store.contract import Store
-from askwise.store.facts import Answer, Fact, Group, Item, Planned, Question, Resolution, Round
+from askwise.store.facts import Answer, Fact, Group, Planned, Question
 from askwise.store.labels import Label
 from askwise.store.ledger import Ledger
-from askwise.store.standing import Standing, standing
+from askwise.store.standing import Rules
 
-KEPT = "kept"
-"""Where a round notes how many items are kept for testing."""
 _WHOLE = 2**56  # hashes are whole numbers below this
-_F = TypeVar("_F", bound=Fact)
 
 
 @dataclass(frozen=True)
@@ -33,33 +30,31 @@ class Testing:
     """The region of one run, by the facts: a subset of the pool that is uniform and never trained on.
 
     An item is in the region if the hash of its id (with groups, of its group) is small enough, unless it
-    was labelled before anything was asked. Answers to test questions leave no trace in the ledger, so what
-    is known there is not in the region.
+    was labelled before anything was asked. Answers to test questions leave no trace in the ledger's places,
+    so what is known there is not in the region.
     """
 
     store: Store
     ledger: Ledger
     share: float = 0.0
-    asked: dict[str, Question] = field(default_factory=dict)
-    """The last test question about each item, in the order in which the items were first asked."""
-    answers: dict[str, list[Answer]] = field(default_factory=dict)
-    """What was said in answer to test questions, by item."""
-    words: dict[str, list[Resolution]] = field(default_factory=dict)
-    """The words on each item, where somebody has settled its answers; the last one counts."""
-    learned: set[str] = field(default_factory=set)
-    """Items that answered a question to learn from."""
+    trials: dict[str, Trial] = field(default_factory=dict)
+    """The items that were asked to test, in the order in which they were first asked."""
+    tally: Tally = field(default_factory=Tally)
+    """How many items are where, by all that was read."""
     begun: bool = False
     """Whether anything was asked."""
     groups: dict[str, str] = field(default_factory=dict)
     ready: Set[str] | None = None
-    _questions: set[str] = field(default_factory=set)
+    size: int = 0
+    """How many items are kept for testing, those that were asked among them."""
+    _counted: dict[str, Tally] = field(default_factory=dict)
     _revision: int = 0
+    _grouped: int = 0
     _looked: int = -1
     _learned: set[str] = field(default_factory=set)
     """Groups that have labels to learn from: known ones, told before anything was asked."""
-    _marked: set[str] | None = None
-    """The items whose hashes are small enough; None where only their number is known."""
-    _size: int = 0
+    _marked: set[str] = field(default_factory=set)
+    """The items whose hashes are small enough."""
     _order: list[str] = field(default_factory=list)
 
     @property
@@ -75,43 +70,24 @@ class Testing:
         self.ready = ready
         if not self.on:
             return self
-        for fact in self.store.facts(Question, Answer, Resolution, Group, since=self._revision):
-            self._revision = max(self._revision, fact.revision)
-            self._take(fact)
+        for fact in self.store.facts(Group, since=self._grouped):
+            self._grouped, self.groups[fact.id], self._looked = fact.revision, fact.group, -1
+        now = self.ledger.refresh().revision
+        touched = self.ledger.touched(self._revision)
         learned = {self._group(name) for name in self.ledger.labels} if self.groups else set[str]()
         if self._looked != count or self._learned != learned:
             self._looked, self._learned, self._order = count, learned, []
             self._marked = set(self._small(list(ids)))
-            self._size = len(self._marked)
+            self.size, touched = len(self._marked), self.ledger.touched(0)
+        self._revision = now
+        self._take(touched)
         return self
-
-    def counted(self, rounds: Sequence[Round]) -> bool:
-        """Whether the pool need not be read, since a round has noted how much of it is kept for testing.
-
-        Then only items that came after that round are looked at, and whether one is in the region is told by
-        its hash; nothing can be asked.
-        """
-        noted = next((one for one in reversed(rounds) if KEPT in one.metrics.get("testing", {})), None)
-        if noted is None:
-            return False
-        self.refresh((), 0)
-        new = [item.id for item in self.store.facts(Item, since=noted.revision)]
-        self._marked = None
-        self._size = noted.metrics["testing"][KEPT] + sum(1 for _ in self._small(new))
-        return True
-
-    @property
-    def size(self) -> int:
-        """How many items are kept for testing, those that were asked among them."""
-        return self._size
 
     def __contains__(self, identity: object) -> bool:
         """Whether an item is in the region."""
         if not self.on:
             return False
-        name = str(identity)
-        inside = name in self._marked if self._marked is not None else bool(self._inside([name]))
-        return inside and not self.ledger.known(name)
+        return identity in self._marked and not self.ledger.known(str(identity))
 
     def order(self) -> list[str]:
         """The whole region in the order in which it is asked: uniform draws, of groups where there are any.
@@ -120,7 +96,7 @@ class Testing:
         """
         if not self._order:
             names = sorted(self._marked or ())
-            key = dict(zip(names, hashes(derive(self._seed, "test"), names).tolist(), strict=True))
+            key = dict(zip(names, hashes(derive(_seed(self.store), "test"), names).tolist(), strict=True))
             drawn = sorted(names, key=lambda name: (key[name], name))
             if self.groups:
                 turn: dict[str, int] = {}
@@ -137,102 +113,103 @@ class Testing:
 
     def next(self, count: int, *, among: Container[str] | None = None) -> list[str]:
         """The test items to be asked next, all of them `among` these where some are given."""
-        fresh = (name for name in self.order() if name not in self.asked)
+        fresh = (name for name in self.order() if name not in self.trials)
         return [name for name in fresh if among is None or name in among][:count]
 
     def left(self) -> int:
         """How many items of the region have not been asked."""
-        ledger = self.ledger
-        known = (ledger.labels, ledger.open, ledger.skipped, ledger.quarantined, self.asked)
-        return self._size - len(self._inside({name for place in known for name in place}))
+        return self.size - self.tally.used
 
     def due(self, share: float, *, ahead: int) -> int:
         """How many test questions are due among the next `ahead` others, for this share of all."""
-        wanted = share / (1 - share) * (len(self.learned) + ahead)
-        return max(0, min(int(wanted + 1e-9) - len(self.asked), self.left()))
+        wanted = share / (1 - share) * (self.tally.learned + ahead)
+        return max(0, min(int(wanted + 1e-9) - self.tally.asked, self.left()))
 
     def open(self) -> list[Question]:
         """The test questions that wait for an answer."""
-        return [asked for name, asked in self.asked.items() if self._waits(name)]
+        return [
+            trial.question
+            for name, trial in self.trials.items()
+            if trial.question is not None and self._counted[name].open
+        ]
 
     def tested(self) -> list[Tested]:
         """The test items that were answered or skipped, in the order in which they were drawn."""
-        return self.tested_at(None)
-
-    def tested_at(self, at: int | None) -> list[Tested]:
-        """The same as it was at a revision."""
-        done = [name for name in self.asked if name in self and not self._waits(name, at)]
-        return [Tested(name, self._standing(name, at).label) for name in done]
-
-    def history(self, name: str, at: int | None = None) -> list[Fact]:
-        """What is known of a test item, as if it had been asked to learn from it."""
-        blind: list[Fact] = [
-            replace(one, verdict="cannot_tell", label=None) if one.assisted else one
-            for one in _until(self.answers.get(name, []), at)
+        how = self.ledger.rules
+        return [
+            Tested(name, trial.standing(how).label)
+            for name, trial in self.trials.items()
+            if self._counted[name].answered or self._counted[name].skipped
         ]
-        word = _until(self.words.get(name, []), at)[-1:]
-        return [replace(self.asked[name], kind="learn"), *blind, *word]
+
+    def tested_at(self, at: int) -> list[Tested]:
+        """The same as it was at a revision."""
+        how = self.ledger.rules_at(at)
+        found = {name: self.ledger.about(name, until=at) for name in self.trials}
+        return [
+            Tested(name, Trial.of(history).standing(how).label)
+            for name, history in found.items()
+            if (counts := self._of(name, history, how)).answered or counts.skipped
+        ]
+
+    def tally_at(self, at: int) -> Tally:
+        """How many items were where at a revision."""
+        how, found = self.ledger.rules_at(at), self.tally
+        for name in self.ledger.touched(at):
+            found += self._of(name, self.ledger.about(name, until=at), how) - self._counted.get(name, Tally())
+        return found
+
+    def answers(self, name: str) -> list[Answer]:
+        """What was said about an item in answer to test questions."""
+        return list(self.trials.get(name, Trial()).answers)
 
     def group_of(self, identity: str) -> str:
         """The group of an item; an item without one is its own."""
         return self._group(identity)
 
-    def _take(self, fact: Fact) -> None:
-        match fact:
-            case Question(kind="test"):
-                self.asked[fact.id], self.begun = fact, True
-                self._questions.add(fact.question)
-            case Question():
-                self.begun = True
-            case Answer() if fact.question in self._questions:
-                self.answers.setdefault(fact.id, []).append(fact)
-            case Answer() if fact.question and fact.view not in ("check", "sweep"):
-                self.learned.add(fact.id)
-            case Resolution() if fact.id in self.answers:
-                self.words.setdefault(fact.id, []).append(fact)
-            case Group():
-                self.groups[fact.id] = fact.group
-                self._looked = -1
+    def _take(self, names: Iterable[str]) -> None:
+        """Look again at items that something happened to."""
+        how, new = self.ledger.rules, dict[str, Trial]()
+        for name in names:
+            history = self.ledger.about(name)
+            self.begun = self.begun or any(isinstance(fact, Question) for fact in history)
+            counts = self._of(name, history, how)
+            self.tally += counts - self._counted.get(name, Tally())
+            self._counted[name] = counts
+            if counts.asked:
+                (self.trials if name in self.trials else new)[name] = Trial.of(history)
+        self.trials |= dict(sorted(new.items(), key=lambda one: one[1].first))
 
-    def _waits(self, name: str, at: int | None = None) -> bool:
-        said = _until(self.answers.get(name, []), at)
-        return name in self and (
-            not said or said[-1].verdict == "retract" or self._standing(name, at).place == "open"
-        )
-
-    def _standing(self, name: str, at: int | None = None) -> Standing:
-        """Where a test item stands by the rules for all others."""
-        how = self.ledger.rules if at is None else self.ledger.rules_at(at)
-        return standing(self.history(name, at), how)
-
-    def _inside(self, names: Collection[str]) -> set[str]:
-        """Those of some items that the region has, or had before somebody labelled them."""
-        return set(self._small(list(names))) if self._marked is None else self._marked & set(names)
+    def _of(self, name: str, history: Sequence[Fact], how: Rules) -> Tally:
+        return tally(history, how, inside=name in self._marked)
 
     def _small(self, ids: list[str]) -> Iterator[str]:
         """The items whose hash is small enough; of a group all or none, and none where one was labelled."""
         named = [self._group(name) for name in ids]
-        key = self._keys("region", set(named))
-        for name, group in zip(ids, named, strict=True):
-            if key[group] < self.share * _WHOLE and group not in self._learned:
-                yield name
+        small = in_region(self.store, self.share, set(named))
+        return (
+            n for n, group in zip(ids, named, strict=True) if group in small and group not in self._learned
+        )
 
     def _keys(self, purpose: str, names: set[str]) -> Mapping[str, int]:
         listed = sorted(names)
-        return dict(zip(listed, hashes(derive(self._seed, purpose), listed).tolist(), strict=True))
+        return dict(zip(listed, hashes(derive(_seed(self.store), purpose), listed).tolist(), strict=True))
 
     def _group(self, name: str) -> str:
         return self.groups.get(name, name)
 
-    @property
-    def _seed(self) -> int:
-        """That of the run's first plan: another seed later must not move the region."""
-        planned = self.store.facts(Planned)
-        return int(planned[0].plan["seed"]) if planned else 0
+
+def in_region(store: Store, share: float, names: Collection[str]) -> set[str]:
+    """Those names, of items or of groups, whose hash is small enough to be kept for testing."""
+    listed = sorted(names)
+    small = hashes(derive(_seed(store), "region"), listed) < share * _WHOLE
+    return {name for name, inside in zip(listed, small.tolist(), strict=True) if inside}
 
 
-def _until(facts: list[_F], at: int | None) -> list[_F]:
-    return facts if at is None else [fact for fact in facts if fact.revision <= at]
+def _seed(store: Store) -> int:
+    """That of the run's first plan: another seed later must not move the region."""
+    planned = store.facts(Planned)
+    return int(planned[0].plan["seed"]) if planned else 0
 
 
 def refuse_untestable(store: Store, plan: Plan, items: int) -> None:

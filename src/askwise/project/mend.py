@@ -73,7 +73,7 @@ def take_in(
                 except InputError as error:
                     unmatched[called] = str(error).partition(";")[0]
                     continue
-                if name in setting.held or (testing.begun and name in testing and name not in testing.asked):
+                if name in setting.held or (testing.begun and name in testing and name not in testing.trials):
                     unmatched[called] = f"item {name!r} is kept for testing, and is not learned from"
                 else:
                     values[name] = value

@@ -169,11 +169,20 @@ class Ledger:
         """Whether an item has a label, or somebody said that there is none."""
         return identity in self.labels or identity in self.skipped
 
-    def history(self, identity: str) -> list[Answer]:
-        """Everything that was said about one item, oldest first."""
+    def about(self, identity: str, *, until: int | None = None) -> list[About]:
+        """Everything that decides where one item stands, or stood at a revision, oldest first."""
         with self._lock:
             history = self._whole()._history.get(identity, [])
-            return [fact for fact in history if isinstance(fact, Answer)]
+            return [fact for fact in history if until is None or fact.revision <= until]
+
+    def history(self, identity: str) -> list[Answer]:
+        """Everything that was said about one item, oldest first."""
+        return [fact for fact in self.about(identity) if isinstance(fact, Answer)]
+
+    def touched(self, since: int) -> list[str]:
+        """The items that may stand elsewhere than at a revision, in the order of the last fact about them."""
+        with self._lock:
+            return list(reversed(self._whole()._since(since)))
 
     def to_learn_from(self, identity: str) -> list[Answer]:
         """What was said about one item that can be learned from, oldest first: not what tests or checks."""

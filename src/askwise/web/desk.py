@@ -109,18 +109,17 @@ class Desk:
             places = ledger.places()
             unclear = sum(why == "cannot_tell" for why in list(ledger.skipped.values()))
             items = self.store.count()
-            tested = self.testing.refresh(self.store.ids(), items).tested() if self.testing.on else []
             # answers to test questions are counted like all others: nobody sees which they are
-            answered = sum(one.label is not None for one in tested)
+            tests = self.testing.refresh(self.store.ids(), items).tally
         known = places.open + places.labelled + places.skipped + places.quarantined
         return models.Counts(
             items=items,
-            labelled=places.labelled + answered,
+            labelled=places.labelled + tests.answered,
             open=places.open,
-            skipped=places.skipped - unclear + len(tested) - answered,
+            skipped=places.skipped - unclear + tests.skipped,
             unclear=unclear,
             quarantined=places.quarantined,
-            unlabelled=items - known - len(tested),
+            unlabelled=items - known - tests.answered - tests.skipped,
         )
 
     def room(self) -> int:
@@ -214,8 +213,9 @@ class Desk:
             if (past.annotator, past.key) == (annotator, key):
                 return past.question
         kept = self.testing.refresh(self.store.ids(), self.store.count())
-        if identity in kept.asked:
-            return kept.asked[identity].question
+        asked = kept.trials[identity].question if identity in kept.trials else None
+        if asked is not None:
+            return asked.question
         if identity in kept and kept.begun:
             raise InputError("this item is kept for testing; it is asked when its turn comes")
         return self.ledger.asked(identity)
@@ -234,11 +234,15 @@ class Desk:
 
     def forecast(self) -> str | None:
         """What the next labels should bring, in a sentence; none where nothing tests or with few models."""
-        found = next_labels(self.rounds()) if self.testing.on else None
+        found = next_labels(self._tested()) if self.testing.on else None
         return None if found is None else forecast_sentence(found)
 
+    def _tested(self) -> Round | None:
+        """The last model that was tested."""
+        return next((one for one in reversed(self.rounds()) if "testing" in one.metrics), None)
+
     def _measured(self, kept: Testing) -> models.Accuracy | None:
-        found = marks(kept, [one for one in self.rounds() if "testing" in one.metrics][-1:])
+        found = marks(kept, self._tested())
         try:
             one = None if found is None else found.band()
         except InputError:

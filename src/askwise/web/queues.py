@@ -70,7 +70,7 @@ class Queues:
     def _history(self, identity: str) -> list[Answer]:
         testing = self._desk.testing
         if testing.on and identity in testing:
-            return testing.answers.get(identity, [])
+            return testing.answers(identity)
         return self._desk.ledger.to_learn_from(identity)
 
     def _look(self) -> None:
@@ -123,14 +123,14 @@ class Queues:
         if not desk.testing.on:
             return {}
         tested = desk.testing.refresh(desk.store.ids(), desk.store.count()).tested()
-        last = {one.id: desk.testing.answers[one.id][-1] for one in tested if one.label is None}
+        last = {one.id: desk.testing.answers(one.id)[-1] for one in tested if one.label is None}
         return {name: one.verdict for name, one in last.items() if not one.assisted}
 
     def _gone_tests(self) -> list[str]:
         """Test items whose class is no longer in use."""
         testing = self._desk.testing
         how = testing.ledger.rules
-        return [name for name in testing.answers if gone_into(testing.history(name), how) is not None]
+        return [name for name, one in testing.trials.items() if gone_into(one.history(), how) is not None]
 
     def _waiting(self, skipped: dict[str, str], verdict: str) -> list[str]:
         return [name for name, why in skipped.items() if why == verdict and self._open(name)]

@@ -237,7 +237,7 @@ def tests(desk: Desk, identity: str) -> bool:
     if not desk.testing.on:
         return False
     kept = desk.testing.refresh(desk.store.ids(), desk.store.count())
-    return identity in kept.asked or (identity in kept and kept.begun)
+    return identity in kept.trials or (identity in kept and kept.begun)
 
 
 def _append(desk: Desk, fact: Sweep, answers: list[Answer]) -> Sweep:

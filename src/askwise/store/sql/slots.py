@@ -90,11 +90,16 @@ def take(connection: Connection, taker: Taker) -> tuple[str, str, float] | None:
     serial(connection, annotator)
     time = now(connection)
     held, table = leases.alias("held"), TABLES[Answer]
-    answered = exists().where(
-        table.c.id == leases.c.item,
-        table.c.question == leases.c.question,
-        table.c.annotator == annotator,
-        table.c.verdict.in_(("label", "cannot_tell")),
+    answered = (
+        select(table.c.seq)
+        .where(
+            table.c.id == leases.c.item,
+            table.c.question == leases.c.question,
+            table.c.annotator == annotator,
+            table.c.verdict.in_(("label", "cannot_tell")),
+        )
+        .limit(1)
+        .scalar_subquery()  # looked up item by item: as a join, PostgreSQL may read every answer for each
     )
     # an item is not shown twice at a time, be it by an older question
     holds = exists().where(
@@ -106,7 +111,7 @@ def take(connection: Connection, taker: Taker) -> tuple[str, str, float] | None:
     order = (
         select(leases.c.id)
         .where(leases.c.until <= time, leases.c.barred == 0, leases.c.kind.in_(tuple(taker.kinds)))
-        .where(~answered, ~holds)
+        .where(answered.is_(None), ~holds)
         .order_by(leases.c.turn, *([_asked().desc()] if taker.newest else []), leases.c.id)
         .limit(1)
     )
