@@ -64,6 +64,7 @@ class Ledger:
         with self._lock:
             new = self._store.facts(*ABOUT, *RULES, since=self._revision)
             touched: dict[str, None] = {}  # not a set: questions keep their order
+            asked: dict[str, Question] = {}
             moving = [fact for fact in new if moves_labels(fact)]
             for fact in new:
                 self._revision = max(self._revision, fact.revision)
@@ -77,11 +78,15 @@ class Ledger:
                         )
                     past.append(fact)
                     self._touched.append((fact.revision, name))
-                    touched[name] = None
+                    if name in self._open and isinstance(fact, Question) and fact.kind == "learn":
+                        asked[name] = fact  # it waited for an answer, and goes on
+                    else:
+                        touched[name] = None
             if moving:
                 self._ruling += moving
                 self._rules = rules(self._ruling)
                 self._since_when = -1
+            self._open |= asked
             for name in self._history if moving else touched:
                 self._place(name)
             self.folded = True

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, and_, func, select
 
 from askwise.errors import CorruptError
 from askwise.store.chain import START, commit_sum, row_sum
-from askwise.store.facts import ABOUT, About, Fact, Item
+from askwise.store.facts import ABOUT, About, Fact, Item, Question
 from askwise.store.rows import KINDS, Kind
 from askwise.store.sql.schema import TABLES, commits, head
 
@@ -152,6 +152,30 @@ def about(
     for identity, history in found.items():
         history.sort(key=lambda fact: fact.seq)
         unbroken(identity, history, name)
+    return found
+
+
+def only_asked(
+    connection: Connection, ids: Collection[str], name: str, counts: dict[str, int]
+) -> dict[str, Question]:
+    """The last question about each item that was only ever asked, the last time to be learned from.
+
+    An item may be asked by every model until somebody answers: its older questions are not read again.
+    """
+    found: dict[str, Question] = {}
+    table = TABLES[Question]
+    for some in chunks(ids, _MANY) if counts.get(Question.__name__) else ():
+        said: set[str] = set()
+        for kind in ABOUT:
+            if kind is not Question and counts.get(kind.__name__):
+                column = TABLES[kind].c.id
+                said.update(connection.scalars(select(column).where(column.in_(some)).distinct()))
+        alone = [identity for identity in some if identity not in said]
+        newest = select(func.max(table.c.seq)).where(table.c.id.in_(alone)).group_by(table.c.id)
+        for row in connection.execute(select(table).where(table.c.seq.in_(newest))):
+            fact = checked_fact(KINDS[Question], row, name)
+            if isinstance(fact, Question) and fact.kind == "learn":
+                found[fact.id] = fact
     return found
 
 

@@ -23,13 +23,17 @@ from askwise.store.facts import (
 )
 from askwise.store.rows import KINDS
 from askwise.store.sql import slots
-from askwise.store.sql.reading import Commit, Head, about, checked_fact, chunks, missing
+from askwise.store.sql.reading import Commit, Head, about, checked_fact, chunks, missing, only_asked
 from askwise.store.sql.schema import TABLES, commits, head
 from askwise.store.standing import Rules, moves_labels, rules, standing, tied
 
 _ROWS = 10_000  # rows sent to the database at a time: a million items are never held twice
 _PLACES = ("open", "labelled", "skipped", "quarantined")
 _MOVES = "moves"  # how many facts there are that may change the labels of items they do not name
+
+
+def _asks(fact: Fact) -> bool:
+    return isinstance(fact, Question) and fact.kind == "learn"
 
 
 class Writing:
@@ -123,16 +127,22 @@ class Writing:
                 touched.setdefault(fact.id, [])
         if not touched:
             return facts
-        before = about(self._connection, touched, self._name, self._counts)
+        told = {fact.id for fact in facts if isinstance(fact, About) and not _asks(fact)}
+        waiting = only_asked(self._connection, touched.keys() - told, self._name, self._counts)
+        before = about(self._connection, touched.keys() - waiting.keys(), self._name, self._counts)
         found: list[Fact] = []
         for fact in facts:
             if isinstance(fact, About):
-                fact = replace(fact, nth=len(before.get(fact.id, [])) + len(touched[fact.id]))
+                last = waiting.get(fact.id)
+                known = len(before.get(fact.id, [])) if last is None else last.nth + 1
+                fact = replace(fact, nth=known + len(touched[fact.id]))
                 touched[fact.id].append(fact)
             found.append(fact)
         if not self._recount:
             how = self._rules_now()
             for name, new in touched.items():
+                if name in waiting:  # and waits on
+                    continue
                 past = before.get(name, [])
                 self._move(standing(past, how).place if past else "", -1)
                 self._move(standing([*past, *new], how).place, 1)
