@@ -3,6 +3,7 @@
 from functools import cache
 from pathlib import Path
 
+from jaxtyping import Float
 from torch import Tensor
 
 from askwise.data import Dataset, load
@@ -22,3 +23,11 @@ def images(name: str, data_dir: Path | None, train: int, test: int) -> tuple[Ten
     """The first images to learn from and to test on, with their labels; read once for all runs."""
     data, train_x, test_x = image_set(name, data_dir if name == "mnist" else None)
     return train_x[:train], data.train_y[:train], test_x[:test], data.test_y[:test]
+
+
+def normalised(
+    train: Float[Tensor, "N C H W"], test: Float[Tensor, "M C H W"]
+) -> tuple[Float[Tensor, "N C H W"], Float[Tensor, "M C H W"]]:
+    """Both with mean 0 and deviation 1 in every channel of the first."""
+    mean, deviation = train.mean((0, 2, 3), keepdim=True), train.std((0, 2, 3), keepdim=True)
+    return (train - mean) / deviation, (test - mean) / deviation
