@@ -1,13 +1,15 @@
 """What a round notes of test questions, and what came since, tell the same as the whole history."""
 
 import random
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import pytest
 import task_runs
 from small_run import CLASSES, learner
 from test_testing import CLOUD, NAMES, TESTED, TOLD, cloud
 
-from askwise.loop import noted, setting
+from askwise.loop import noted, setting, testing
 from askwise.loop.status import status
 from askwise.loop.tally import Tally
 from askwise.pool import arrays
@@ -23,6 +25,7 @@ from askwise.store.facts import (
     Policy,
     Quarantine,
 )
+from askwise.store.ledger import Ledger
 from askwise.store.sql import reading
 
 
@@ -185,3 +188,19 @@ def test_without_test_questions_there_is_no_note():
         run.tell({one.id: TOLD.get(one.id, "red") for one in run.ask()})
         run.ask()
         assert noted.TALLY in run.rounds()[-1].metrics[noted.TESTING]
+
+
+def test_threads_that_refresh_at_once_count_every_item_once():
+    with cloud(budget=120) as run:
+        run.run(oracle=TOLD)
+        shared, alone = (testing.Testing(run.store, Ledger(run.store), run.plan.kept) for _ in range(2))
+        barrier = Barrier(8)
+
+        def refreshed(_):
+            barrier.wait()
+            return shared.refresh(iter(NAMES), len(NAMES))
+
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(refreshed, range(8)))
+        assert shared.tally == alone.refresh(iter(NAMES), len(NAMES)).tally
+        assert shared.tally.asked > 10

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from threading import RLock
 
 from askwise.assess.band import LEAST
 from askwise.errors import InputError
@@ -31,7 +32,7 @@ class Testing:
 
     An item is in the region if the hash of its id (with groups, of its group) is small enough, unless it
     was labelled before anything was asked. Answers to test questions leave no trace in the ledger's places,
-    so what is known there is not in the region.
+    so what is known there is not in the region. Safe for threads.
     """
 
     store: Store
@@ -56,6 +57,7 @@ class Testing:
     _marked: set[str] = field(default_factory=set)
     """The items whose hashes are small enough."""
     _order: list[str] = field(default_factory=list)
+    _lock: RLock = field(default_factory=RLock, repr=False)
 
     @property
     def on(self) -> bool:
@@ -68,8 +70,12 @@ class Testing:
         Where an encoder is still at others, only those that are `ready` are asked; it goes in a random order.
         """
         self.ready = ready
-        if not self.on:
-            return self
+        if self.on:
+            with self._lock:
+                self._refresh(ids, count)
+        return self
+
+    def _refresh(self, ids: Iterable[str], count: int) -> None:
         for fact in self.store.facts(Group, since=self._grouped):
             self._grouped, self.groups[fact.id], self._looked = fact.revision, fact.group, -1
         now = self.ledger.refresh().revision
@@ -81,7 +87,6 @@ class Testing:
             self.size, touched = len(self._marked), self.ledger.touched(0)
         self._revision = now
         self._take(touched)
-        return self
 
     def __contains__(self, identity: object) -> bool:
         """Whether an item is in the region."""
@@ -178,7 +183,8 @@ class Testing:
             self._counted[name] = counts
             if counts.asked:
                 (self.trials if name in self.trials else new)[name] = Trial.of(history)
-        self.trials |= dict(sorted(new.items(), key=lambda one: one[1].first))
+        if new:  # a new dictionary: another thread may be reading this one
+            self.trials = self.trials | dict(sorted(new.items(), key=lambda one: one[1].first))
 
     def _of(self, name: str, history: Sequence[Fact], how: Rules) -> Tally:
         return tally(history, how, inside=name in self._marked)
