@@ -306,3 +306,45 @@ def test_what_makes_no_sense_is_refused_and_nothing_is_stored(ready, change, wor
     assert reply.status_code == 400
     assert words in reply.json()["error"]
     assert ready.desk.store.revision == at
+
+
+def test_the_next_offers_are_as_sure_as_the_last_grids_have_shown(ready):
+    dark = named(ready, "dark")
+    told(ready, 0, dark[:8])
+    one = grid(ready)["grid"]
+    hidden = sentinels(ready, one)
+    wrong = [tile["item"] for tile in one["tiles"] if tile["item"] not in hidden][:4]
+    reply = confirm(ready, one, [(item, "light") for item in [*hidden, *wrong]]).json()
+    assert reply["labels"] == 8
+    told(ready, 0, dark[8:], 0.9)
+    [offer] = grid(ready)["offers"]
+    assert offer["precision"] == pytest.approx(1 - 0.1 * (4 + 5) / (8 * 0.05 + 5), abs=0.001)
+    told(ready, 0, dark[8:], 0.85)
+    assert grid(ready)["offers"] == []
+    confirm(ready, one, key="undo-key-1", undo=True)
+    [offer] = grid(ready)["offers"]  # the control: a grid that was taken back says nothing
+    assert offer["precision"] == pytest.approx(0.85, abs=0.001)
+
+
+def test_what_was_overlooked_by_the_sentinels_is_counted_in(ready):
+    dark = named(ready, "dark")
+    told(ready, 0, dark[:8])
+    one = grid(ready)["grid"]
+    hidden = sentinels(ready, one)
+    wrong = [tile["item"] for tile in one["tiles"] if tile["item"] not in hidden][:2]
+    confirm(ready, one, [(item, "light") for item in [hidden[0], *wrong]])  # one of two sentinels is missed
+    told(ready, 0, dark[8:], 0.9)
+    [offer] = grid(ready)["offers"]
+    assert offer["precision"] == pytest.approx(1 - 0.1 * (2 / 0.5 + 5) / (8 * 0.05 + 5), abs=0.001)
+
+
+def test_of_what_a_person_has_picked_nothing_was_expected(ready):
+    dark = named(ready, "dark")
+    picked = [opaque(name) for name in dark[:8]]
+    one = grid(ready, **{"class": "dark", "items": ",".join(picked)})["grid"]
+    hidden = sentinels(ready, one)
+    wrong = [tile["item"] for tile in one["tiles"] if tile["item"] not in hidden][:6]
+    confirm(ready, one, [(item, "light") for item in [*hidden, *wrong]])
+    told(ready, 0, dark[8:], 0.9)
+    [offer] = grid(ready)["offers"]
+    assert offer["precision"] == pytest.approx(0.9, abs=0.001)

@@ -21,6 +21,8 @@ PRECISION = 0.8
 HALVE, REST = 0.1, 0.2
 """Misses above which grids have half the size, and above which there are none until the last are checked."""
 FEWEST = 6  # items for which a grid is worth while: Enter and a sentinel are two actions
+_LAST = 3  # grids by which the model's own precision is corrected
+_DOUBT = 5.0  # wrong tiles expected and found that are added to theirs, so that few say little
 _FIRST = 10  # sentinels that are shown two at a time; from then on one in each grid
 
 
@@ -68,6 +70,7 @@ class Sweeps:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         self._held: dict[str, tuple[str, float]] = {}
+        self._expected: dict[str, float] = {}  # how many tiles of each grid should be wrong, by the model
 
     def past(self, annotator: str) -> Past:
         """What an annotator has swept."""
@@ -76,15 +79,18 @@ class Sweeps:
     def offers(self, annotator: str, found: Iterable[Sweepable], *, size: int = SIZE) -> list[Offer]:
         """The classes of which four of five items can be expected to be right, the largest first.
 
-        No more items of each than the budget has room for.
+        What is expected is what the model says, corrected by what people have found in the last grids. No
+        more items of each than the budget has room for.
         """
         desk = self._desk
         with desk.lock:
             active, offers = set(desk.classes.active()), list[Offer]()
             room, left = past(desk, annotator).size(size), desk.room()
+            error = self._error()
             for one in found if room else ():
                 free = self._free(annotator, one.number, one.ids)
-                sure = [p for name, p in zip(one.ids, one.sure, strict=True) if name in free]
+                told = zip(one.ids, one.sure, strict=True)
+                sure = [max(0.0, 1 - error * (1 - p)) for name, p in told if name in free]
                 ids = [name for name in one.ids if name in free]
                 count = min(_offered(sure), left)
                 if count >= FEWEST and one.number in active:
@@ -107,11 +113,28 @@ class Sweeps:
             keys = dict(zip(known, hashes(seed, known).tolist(), strict=True)) if known else {}
             sentinels = sorted(known, key=lambda one: (before.used[one], keys[one]))[:wanted]
             tiles = offer.ids[: room - len(sentinels)]
+            if offer.precision:  # nothing is expected of what a person has picked
+                self._expected[name] = len(tiles) * (1 - offer.precision) / self._error()
             until = monotonic() + LEASE
             self._held |= dict.fromkeys(tiles, (annotator, until))
             for one in sentinels:
                 tiles.insert(keys[one] % (len(tiles) + 1), one)
         return Grid(name, offer.number, revision, tiles, offer.precision)
+
+    def _error(self) -> float:
+        """By how much the model is wrong more often than it says, by the last grids that people confirmed.
+
+        A person who overlooks some of what is wrong has found fewer than there were. Nothing is known of
+        grids that were made before this server began.
+        """
+        grids = _standing(self._desk.sweeps())
+        last = [one for one in grids if one.sweep in self._expected][-_LAST:]
+        overlooked = {
+            who: min(_rate([one for one in grids if one.annotator == who]).rate, 0.5)
+            for who in {one.annotator for one in last}
+        }
+        found = sum(len(one.wrong) / (1 - overlooked[one.annotator]) for one in last)
+        return (found + _DOUBT) / (sum(self._expected[one.sweep] for one in last) + _DOUBT)
 
     def chosen(self, annotator: str, number: int, ids: Sequence[str]) -> Offer:
         """What a person has picked for a class, as far as it may be labelled."""
