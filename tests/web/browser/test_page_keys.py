@@ -394,3 +394,18 @@ def test_a_picture_is_zoomed_and_moved(visit: Any) -> None:
         page.keyboard.press("1")
         shows(page, "two.png")
         assert page.locator("#item-tools output").text_content() == "100 %"
+
+
+def test_what_undo_brought_back_is_asked_once_although_the_server_names_it_again(visit: Any) -> None:
+    with ContractServer(items=1) as server:
+        page = visit(server)
+        page.keyboard.press("1")
+        page.wait_for_selector("text=Every item is answered")
+        before = server.asked
+        page.keyboard.press("Backspace")
+        shows(page, "item 0")
+        until(page, lambda: len(server.facts) == 2 and server.asked > before)
+        page.wait_for_timeout(500)  # the reply has come
+        page.keyboard.press("2")
+        page.wait_for_selector("text=Every item is answered", timeout=10_000)
+        assert server.verdicts() == {"i0": ("label", "dog")}

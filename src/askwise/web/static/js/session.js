@@ -106,7 +106,7 @@ export class Session extends EventTarget {
       this.done = this.done.filter((other) => other !== entry);
       if (this.current) this.#questions.putBack(this.current);
       this.#questions.ahead = this.#questions.ahead.filter((other) => other.item !== entry.item);
-      this.current = entry;
+      this.current = this.#questions.shown = entry; // or a reply on its way would ask it once more
     }
     this.visitor = this.#place = null;
     this.#show();
