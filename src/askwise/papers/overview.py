@@ -12,7 +12,8 @@ _INTRO = """# The papers' tables, theirs beside ours
 `askwise reproduce PAPER` prints a paper's tables from the runs in results/PAPER/runs.jsonl, theirs beside \
 ours, and says which of its claims hold. It runs nothing unless it is asked to:
 
-```
+<!-- not run: hours; tests/cli/test_cli_reproduce.py runs the commands on a toy paper -->
+```console
 askwise reproduce                              the papers, and how many runs are there
 askwise reproduce gal2017 --quick              the reduced protocol: every row of every table
 askwise reproduce gal2017 --table a --seeds 0-9     the protocol in full, ten seeds
