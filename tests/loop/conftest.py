@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from askwise.store.sql import reading
+
 
 @pytest.fixture(scope="module")
 def memory_disk():
@@ -21,3 +23,19 @@ def folder(memory_disk, request):
     home = memory_disk / re.sub(r"\W", "_", request.node.name)[:100]
     home.mkdir()
     return home
+
+
+@pytest.fixture
+def read(monkeypatch):
+    """How many rows each read of a store has brought."""
+    found = []
+    for name in ("page", "page_of_ids", "about"):
+        own = getattr(reading, name)
+
+        def counted(*given, own=own, **options):
+            some = own(*given, **options)
+            found.append(len(some))
+            return some
+
+        monkeypatch.setattr(reading, name, counted)
+    return found

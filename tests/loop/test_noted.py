@@ -26,7 +26,6 @@ from askwise.store.facts import (
     Quarantine,
 )
 from askwise.store.ledger import Ledger
-from askwise.store.sql import reading
 
 
 @pytest.fixture
@@ -150,28 +149,18 @@ def test_a_model_that_was_not_tested_leaves_the_note_of_an_older_one(tmp_path, w
         assert short == full
 
 
-def test_a_status_reads_what_is_new_and_not_what_is_old(tmp_path, monkeypatch):
-    rows = []
-    for name in ("page", "about"):
-        own = getattr(reading, name)
-
-        def counted(*given, own=own, **options):
-            found = own(*given, **options)
-            rows.append(len(found))
-            return found
-
-        monkeypatch.setattr(reading, name, counted)
-    read = {}
+def test_a_status_reads_what_is_new_and_not_what_is_old(tmp_path, read):
+    rows = {}
     for budget in (40, 120):
         with cloud(tmp_path / f"{budget}.db", budget=budget) as run:
             run.run(oracle=TOLD)
         store = open_store(tmp_path / f"{budget}.db", access="read")
-        rows.clear()
+        read.clear()
         assert status(store).counts.tested + status(store).counts.labelled == budget
-        read[budget] = sum(rows)
+        rows[budget] = sum(read)
         store.close()
-    assert read[120] <= read[40] + 4
-    assert read[120] < 40
+    assert rows[120] <= rows[40] + 4
+    assert rows[120] < 40
 
 
 def test_tallies_add_and_subtract():

@@ -7,7 +7,6 @@ import askwise as aw
 from askwise.loop.status import status
 from askwise.store import open_store
 from askwise.store.facts import Item
-from askwise.store.sql import reading
 
 CLASSES = ["low", "high"]
 
@@ -31,22 +30,6 @@ def run(tmp_path, count):
     ) as ours:
         ours.run(oracle=lambda question: int(question.id[-1], 16) % 2)
         return ours.status()
-
-
-@pytest.fixture
-def read(monkeypatch):
-    """Rows that were read since, by the function that read them."""
-    found = []
-    for name in ("page", "page_of_ids"):
-        own = getattr(reading, name)
-
-        def counted(*given, own=own, **options):
-            some = own(*given, **options)
-            found.append(len(some))
-            return some
-
-        monkeypatch.setattr(reading, name, counted)
-    return found
 
 
 def rows_of_a_status(path, read):

@@ -308,12 +308,18 @@ def test_what_makes_no_sense_is_refused_and_nothing_is_stored(ready, change, wor
     assert ready.desk.store.revision == at
 
 
-def test_the_next_offers_are_as_sure_as_the_last_grids_have_shown(ready):
+def first_grid(ready):
+    """The dark photos, a grid of the first eight, its sentinels and its other tiles."""
     dark = named(ready, "dark")
     told(ready, 0, dark[:8])
     one = grid(ready)["grid"]
     hidden = sentinels(ready, one)
-    wrong = [tile["item"] for tile in one["tiles"] if tile["item"] not in hidden][:4]
+    return dark, one, hidden, [tile["item"] for tile in one["tiles"] if tile["item"] not in hidden]
+
+
+def test_the_next_offers_are_as_sure_as_the_last_grids_have_shown(ready):
+    dark, one, hidden, others = first_grid(ready)
+    wrong = others[:4]
     reply = confirm(ready, one, [(item, "light") for item in [*hidden, *wrong]]).json()
     assert reply["labels"] == 8
     told(ready, 0, dark[8:], 0.9)
@@ -327,11 +333,8 @@ def test_the_next_offers_are_as_sure_as_the_last_grids_have_shown(ready):
 
 
 def test_what_was_overlooked_by_the_sentinels_is_counted_in(ready):
-    dark = named(ready, "dark")
-    told(ready, 0, dark[:8])
-    one = grid(ready)["grid"]
-    hidden = sentinels(ready, one)
-    wrong = [tile["item"] for tile in one["tiles"] if tile["item"] not in hidden][:2]
+    dark, one, hidden, others = first_grid(ready)
+    wrong = others[:2]
     confirm(ready, one, [(item, "light") for item in [hidden[0], *wrong]])  # one of two sentinels is missed
     told(ready, 0, dark[8:], 0.9)
     [offer] = grid(ready)["offers"]

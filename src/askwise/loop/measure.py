@@ -23,7 +23,7 @@ _MOST = 5_000
 _AHEAD = 64  # test items scored before they are asked: their order is fixed, and answers can be read at once
 
 
-def measure(setting: Setting, fitted: Fitted, number: int, snapshot: Snapshot) -> dict[str, Any]:
+def measure(setting: Setting, fitted: Fitted, snapshot: Snapshot) -> dict[str, Any]:
     """What the model says of the test items asked and of those to come, and the spread over the region.
 
     Beside it stands how the test questions stood at its snapshot, so that nobody has to read the history.
@@ -32,7 +32,7 @@ def measure(setting: Setting, fitted: Fitted, number: int, snapshot: Snapshot) -
     that the model before put into another class, where a stop rule asks for it. Of a large region a part
     stands for all of it: the first items in a random order, in which they are asked, too.
     """
-    testing = setting.testing()
+    testing, number = setting.testing(), snapshot.round
     order = testing.order()[:_MOST]
     ids, mean = known_by(setting, fitted, number, order)
     if not ids:

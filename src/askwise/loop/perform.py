@@ -18,6 +18,7 @@ from askwise.loop.decide import Ask, Train
 from askwise.loop.edits import asked_anew
 from askwise.loop.measure import measure
 from askwise.loop.models import fit_round, in_use
+from askwise.loop.noted import TESTING
 from askwise.loop.setting import Labelled, Setting
 from askwise.pool.features import FeaturePool
 from askwise.pool.pool import Reading
@@ -218,7 +219,7 @@ def _metrics(
         for name, data in setting.measured.items():
             found[name]["points"] = _points(fitted, data, draws=setting.plan.draws, seed=seed)
     if tested and setting.testing().on:
-        found["testing"] = measure(setting, fitted, number, snapshot)
+        found[TESTING] = measure(setting, fitted, snapshot)
     return found | note(tempered)
 
 

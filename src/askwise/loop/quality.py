@@ -11,7 +11,7 @@ from torch import Tensor
 from askwise.assess import Band, Forecast, Recalls, Spread, band, forecast, recalls, tags
 from askwise.assess.forecast import WINDOW
 from askwise.errors import InputError
-from askwise.loop.noted import Noted
+from askwise.loop.noted import TESTING, Noted
 from askwise.loop.plan import Plan
 from askwise.loop.testing import Testing
 from askwise.oracle.labelling import labelling
@@ -79,7 +79,7 @@ def quality(plan: Plan, tests: Tests, last: Round | None) -> Quality | None:
     if not tests.on:
         return None
     counts: dict[str, Any] = {"answers": tests.tally.answered, "skipped": tests.tally.skipped}
-    measured = None if last is None else last.metrics.get("testing")
+    measured = None if last is None else last.metrics.get(TESTING)
     if last is None or measured is None:
         return Quality(**counts, why=_UNTESTED if last is not None else "there is no model yet")
     told: dict[str, Any] = {"estimates": measured.get("estimates", {})}
@@ -106,7 +106,7 @@ def quality(plan: Plan, tests: Tests, last: Round | None) -> Quality | None:
 
 def marks(tests: Tests, last: Round | None) -> Marks | None:
     """The test answers as the last model scores them; None before the first model."""
-    measured = None if last is None else last.metrics.get("testing")
+    measured = None if last is None else last.metrics.get(TESTING)
     if measured is None or not isinstance(measured.get("region"), Mapping):
         return None
     done = [one for one in tests.tested() if one.id in measured["items"]]
@@ -123,7 +123,7 @@ def marks(tests: Tests, last: Round | None) -> Marks | None:
 def enough(plan: Plan, tests: Tests, last: Round | None) -> str:
     """Which stop rule of the plan holds, in a sentence; empty if none does."""
     if plan.stable is not None:
-        changed = [] if last is None else last.metrics.get("testing", {}).get(CHANGED, [])
+        changed = [] if last is None else last.metrics.get(TESTING, {}).get(CHANGED, [])
         if len(changed) == _STEADY and all(c is not None and c < plan.stable for c in changed):
             return (
                 f"predictions are stable: less than {100 * plan.stable:g} % of them changed in each of the "
@@ -169,18 +169,18 @@ def _tagged(plan: Plan, tests: Tests, measured: Mapping[str, Any], told: dict[st
 
 def next_labels(last: Round | None) -> Forecast | None:
     """What the next labels should bring, as the last model has noted it; None where it could not tell."""
-    found = None if last is None else last.metrics.get("testing", {}).get(FORECAST)
+    found = None if last is None else last.metrics.get(TESTING, {}).get(FORECAST)
     return None if found is None else Forecast(**found)
 
 
 def course(past: Sequence[Round], labels: int, found: Mapping[str, Any]) -> dict[str, Any]:
     """What a new round notes of the way to it: the share of changes in the last trainings, and a forecast."""
-    before = [one.metrics.get("testing", {}).get(CHANGED, [None])[-1] for one in past[1 - _STEADY :]]
+    before = [one.metrics.get(TESTING, {}).get(CHANGED, [None])[-1] for one in past[1 - _STEADY :]]
     seen = {labels: found["region"]}
     for one in reversed(past):
         if one.labels < labels - WINDOW:
             break
-        seen.setdefault(one.labels, one.metrics.get("testing", {}).get("region"))
+        seen.setdefault(one.labels, one.metrics.get(TESTING, {}).get("region"))
     mean = {n: 1 - spread["mean"] for n, spread in sorted(seen.items()) if n and isinstance(spread, Mapping)}
     try:
         told = asdict(forecast(list(mean), list(mean.values())))

@@ -9,6 +9,7 @@ from time import monotonic
 
 from askwise.errors import InputError
 from askwise.loop.edits import refuse_gone
+from askwise.loop.noted import TESTING
 from askwise.loop.plan import Plan
 from askwise.loop.quality import marks, next_labels
 from askwise.loop.saying import forecast_sentence
@@ -239,7 +240,7 @@ class Desk:
 
     def _tested(self) -> Round | None:
         """The last model that was tested."""
-        return next((one for one in reversed(self.rounds()) if "testing" in one.metrics), None)
+        return next((one for one in reversed(self.rounds()) if TESTING in one.metrics), None)
 
     def _measured(self, kept: Testing) -> models.Accuracy | None:
         found = marks(kept, self._tested())
