@@ -17,6 +17,13 @@ def test_every_curve_is_drawn_with_its_band():
     assert axes.lines[0].get_ydata().max() > 90  # in percent
 
 
+def test_more_than_four_curves_have_no_bands_which_would_hide_one_another():
+    four = sample().curves
+    axes = figure([*four, replace(four[0], name="a fifth")]).axes[0]
+    assert len(axes.lines) == 5
+    assert not axes.collections
+
+
 def test_labels_for_validation_are_named_on_the_axis():
     (one,) = (replace(curve, validation=100) for curve in sample().curves[:1])
     assert figure([one]).axes[0].get_xlabel() == "labels (and 100 for validation)"

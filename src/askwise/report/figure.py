@@ -59,6 +59,7 @@ COLOURS = ("#00629e", "#c45200", "#00805e", "#a6488a", "#946200", "#4a5bd0")
 GREY = "#6b7480"
 _MARKERS = "os^Dv*"
 _FORMATS = (".pdf", ".png", ".svg")
+_BANDS = 4  # curves at most whose bands can still be told apart
 
 
 def figure(
@@ -70,7 +71,7 @@ def figure(
     measure: str = "",
     along: str = "",
 ) -> Figure:
-    """The mean of the measure by labels, with the range over the seeds as a band.
+    """The mean of the measure by labels; of four curves or fewer also the range over the seeds, as a band.
 
     `theirs` are curves that others have published: dashed, in the colour of ours of the same name.
     `along` says what is counted where it is not labels.
@@ -92,8 +93,9 @@ def figure(
             markersize=3.5,
             label=f"{curve.name} (n = {len(curve.seeds)})",
         )
-        low, high = ([factor * value for value in side] for side in (over.low, over.high))
-        axes.fill_between(curve.labels, low, high, color=colour, alpha=0.15, linewidth=0)
+        if len(curves) <= _BANDS:
+            low, high = ([factor * value for value in side] for side in (over.low, over.high))
+            axes.fill_between(curve.labels, low, high, color=colour, alpha=0.15, linewidth=0)
     for curve in theirs:
         number = others.index(curve.name) if curve.name in others else -1
         colour = COLOURS[number % len(COLOURS)] if number >= 0 else GREY

@@ -5,6 +5,7 @@ import torch
 from linear_gaussian import LinearGaussian, linear_gaussian, small_network, three_clouds
 
 import askwise as aw
+from askwise.bayes.elbo import elbo
 from askwise.errors import InputError
 from askwise.train import Training
 
@@ -48,6 +49,32 @@ def test_its_steps_suit_a_training_with_a_large_learning_rate() -> None:
     )
     assert found < 1.5 * rmse(aw.bbb(all=True))
     assert beyond_newton > 1.5 * found  # the control: steps that are too long
+
+
+@pytest.mark.slow
+def test_a_long_training_makes_shorter_steps_and_reaches_the_bound_of_the_others() -> None:
+    rng = torch.Generator().manual_seed(0)
+    x = torch.randn(250, 6, generator=rng)
+    y = (2 * x[:, :1]).tanh() + 0.5 * x[:, 1:2]
+    y = (y - y.mean()) / y.std() + 0.05 * torch.randn(250, 1, generator=rng)
+
+    def bound(config) -> float:
+        fitted = aw.fit(
+            aw.nets.mlp(6, 1, hidden=(50,)),
+            (x, y),
+            posterior=config,
+            task=aw.tasks.regression(tau=300.0, standardise=False),
+            training=Training(min_steps=9_000, batch_size=64, lr=1e-2, schedule="cosine"),
+            start="scratch",
+            seed=0,
+        )
+        return elbo(fitted, (x, y), prior_std=1.0, draws=200, seed=0).per_label
+
+    same = {"prior_std": 1.0, "kl_weight": 1.0}
+    others = bound(aw.vogn(**same)), bound(aw.bbb(all=True, bias=True, **same))
+    found, with_steps_of_a_short_one = (bound(aw.ivon(lr=lr, **same)) for lr in (0.2, 0.6))
+    assert found > max(others) - 0.05
+    assert with_steps_of_a_short_one < max(others) - 0.05  # the control
 
 
 def test_four_hundred_steps_take_the_curvature_far_from_its_start() -> None:
