@@ -74,7 +74,8 @@ def test_every_record_says_what_is_needed_to_choose():
         assert record.width > 0
         assert record.size > 0
         assert record.bytes > 1e6
-        assert record.licence == "Apache-2.0"
+        assert record.licence == ("LGPL-LR" if record.name == "french" else "Apache-2.0")
+        assert (record.language is None) == (record.takes == "pictures")
         assert record.install.startswith("pip install ")
     assert aw.encoders.first_pass("lite0") is None
     assert aw.encoders.first_pass("lite2") in ("lite0", None)

@@ -1,8 +1,12 @@
 """The runs of the papers on invented items of the right form: what they keep, and that seeds are paired."""
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 
+from askwise.encoders import SentenceEncoder
+from askwise.encoders.vectors import Words, WordVectors, key
 from askwise.papers import PAPERS, Place, kirsch2019, loustau2023, shridhar2019
 from askwise.papers.alvarez import lenet
 from askwise.papers.gal2017 import skin
@@ -88,13 +92,40 @@ def test_texts_are_measured_by_their_tags(monkeypatch, tmp_path):
     tags, test_tags = (torch.nn.functional.one_hot(one, 6).float() for one in (y, test_y))
     tags[:, 0] = 1.0
     test_tags[::2, 0] = 1.0
-    monkeypatch.setattr(loustau2023.texts, "tagged_texts", lambda *_: (x, tags, test_x, test_tags))
+    monkeypatch.setattr(loustau2023.texts, "tagged_texts", lambda *_, **__: (x, tags, test_x, test_tags))
     for name in ("top-u, VOGN", "difference, point"):
         one = quick("loustau2023", f"XED, French, {name}")
         found = one.run({**one.settings, "training": {"epochs": 2}}, 0, Place(tmp_path))
         assert found["labels"] == [100, 200, 300]
         assert found["top_5"][-1] >= found["top_1"][-1]
         assert -1 <= found["entropy_and_tags"] <= 1
+
+
+def test_the_encoder_of_texts_learns_from_those_labelled_at_the_start(monkeypatch):
+    words = ["bon", "mal", "oui", "non"]
+    lines = [f"{words[at % 4]} {words[at // 4 % 4]}" for at in range(40)]
+    tags = torch.stack([torch.tensor([float(word in line.split()) for word in words]) for line in lines])
+    data = SimpleNamespace(train_x=lines, train_y=tags, test_x=lines[:8], test_y=tags[:8])
+    table = torch.randn(4, 6, generator=torch.Generator().manual_seed(0))
+
+    def encoder(_name):
+        rows = Words({key(word): row for row, word in enumerate(words)})
+        return SimpleNamespace(module=SentenceEncoder(WordVectors(table), rows, window=8))
+
+    monkeypatch.setattr(loustau2023.texts, "load", lambda *_, **__: data)
+    monkeypatch.setattr(loustau2023.texts, "load_encoder", encoder)
+    read = loustau2023.texts.tagged_texts.__wrapped__
+    still, learned, again, more = (
+        read("xed", None, 40, 8, first=first, epochs=epochs, seed=0)
+        for first, epochs in ((10, 1), (10, 20), (10, 20), (30, 20))
+    )
+    assert learned[0].shape == (40, 6)
+    assert learned[2].shape == (8, 6)
+    assert torch.equal(learned[1], tags)
+    assert torch.equal(learned[0], again[0])
+    assert not torch.allclose(learned[0], still[0])
+    assert not torch.allclose(learned[0], more[0])
+    assert torch.equal(learned[0][:8], learned[2])  # the same texts, by the same encoder
 
 
 def test_photos_go_on_from_the_last_rounds_weights(monkeypatch, tmp_path):

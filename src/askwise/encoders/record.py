@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from askwise.errors import InputError
 
 PICTURES, TEXTS, ROWS = "pictures", "texts", "rows"
+ENGLISH = "English"
 
 
 @dataclass(frozen=True)
@@ -32,12 +33,15 @@ class Record:
     """The command that brings it."""
     place: Path | None
     """Where it was found; None where it is not installed."""
+    language: str | None = None
+    """Of the texts that it knows best; None where it takes something else."""
 
     def line(self) -> str:
         """The record as one line for a person."""
         weight = f", {self.bytes / 1e6:.0f} MB" if self.bytes else ""
         features = f", {self.width} features" if self.width else ""
-        return f"{self.name}: {self.takes}{features}{weight}, licence {self.licence}"
+        takes = self.takes if self.language in (None, ENGLISH) else f"{self.language} {self.takes}"
+        return f"{self.name}: {takes}{features}{weight}, licence {self.licence}"
 
 
 @dataclass(frozen=True)

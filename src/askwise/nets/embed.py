@@ -14,8 +14,12 @@ from askwise.errors import positive
 class TextEncoder(Protocol):
     """A module with tokens of its own: `tiny_encoder()`, or that of `aw.encoders.load("minilm")`."""
 
-    padding: int
     training: bool
+
+    @property
+    def padding(self) -> int:
+        """The token that fills the rows."""
+        ...
 
     def tokens(self, texts: Sequence[str], *, length: int) -> Int64[Tensor, "N length"]:
         """The token ids of every text, filled up on the right."""

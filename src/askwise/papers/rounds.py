@@ -13,6 +13,11 @@ from askwise.seeding import derive, generator
 from askwise.selection import select
 
 
+def first_items(count: int, first: int, *, seed: int) -> Tensor:
+    """The positions that are labelled at the start, drawn from the seed alone."""
+    return torch.randperm(count, generator=generator(seed, "papers", "first"))[:first]
+
+
 def learn(
     x: Tensor,
     *,
@@ -33,11 +38,7 @@ def learn(
     depend on the seed and the round alone, so methods can be compared seed by seed.
     """
     count = len(x)
-    told = (
-        torch.randperm(count, generator=generator(seed, "papers", "first"))[:first]
-        if isinstance(first, int)
-        else first
-    )
+    told = first_items(count, first, seed=seed) if isinstance(first, int) else first
     found: dict[str, list[Any]] = {"labels": []}
     fitted: Fitted | None = None
     engine = open_engine("local", processes=1)

@@ -57,7 +57,7 @@ RATES: Mapping[str, Mapping[str, Any]] = {
     "own": {**_PAPER, "shared_rate": False},
     "default": {},
 }
-"""How the widths learn: at the weights' rate, at one of their own, or that under the library's prior and KL."""
+"""How the widths learn: at the weights' rate, at their own, or that under the library's prior and KL."""
 _QUICK = (
     "Quick protocol, not comparable with theirs number by number: the 8 x 8 digits of scikit-learn instead "
     "of MNIST, digits_cnn, 100 epochs at 3e-3, 20 + 40 labels to 140, 10 draws. "
@@ -172,8 +172,8 @@ def _table_3(quick: bool) -> Table:
         protocol=(_QUICK if quick else _FULL)
         + _COMMON
         + " Rate: the widths learn at the weights' rate (shared, the paper's) or at their own, which lets "
-        "them cross their whole range in a training; with *default* prior, KL weight (.01) and warm-up are the "
-        "library's too.",
+        "them cross their whole range in a training; with *default* prior, KL weight (.01) and warm-up are "
+        "the library's too.",
         heads=("placement", "mu", "rate of the widths"),
         lines=lines,
         columns=(last_column(title="test error at the end, %", theirs=True, error=True), area_column()),

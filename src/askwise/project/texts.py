@@ -9,9 +9,8 @@ from askwise.pool.ahead import encoding_order
 _LOOKED_AT = 200  # texts, drawn at random
 _FEWEST = 20  # common words before anything is said
 _SHARE = 0.6  # of the texts that can be told
-ENGLISH = "English"
 _COMMON = {
-    ENGLISH: "the and of to is was with that this for you are have not they from but",
+    encoders.ENGLISH: "the and of to is was with that this for you are have not they from but",
     "German": "der die das und ist nicht ich mit ein eine zu den auf für sie war auch wir",
     "French": "le les des une est pas que pour dans qui sur avec vous nous je plus au été",
     "Spanish": "el los las una que por con para como pero más está muy su del al fue",
@@ -59,14 +58,15 @@ def language_of(texts: list[str]) -> str | None:
 
 def language_note(pool: Pool, encoder: str) -> list[str]:
     """A line for a person whose texts are in another language than the encoder by name knows best."""
-    if encoder not in {record.name for record in encoders.known() if record.takes == encoders.TEXTS}:
+    of = {record.name: record.language for record in encoders.known() if record.takes == encoders.TEXTS}
+    if encoder not in of:
         return []
     language = language_of(_some(pool))
-    if language in (None, ENGLISH):
+    if language in (None, of[encoder]):
         return []
     return [
-        f"the texts seem to be {language}, a guess by common words, and {encoder} knows mostly English; "
-        "a folder of a multilingual model from Hugging Face does better: --encoder FOLDER"
+        f"the texts seem to be {language}, a guess by common words, and {encoder} knows mostly "
+        f"{of[encoder]}; a folder of a multilingual model from Hugging Face does better: --encoder FOLDER"
     ]
 
 
