@@ -1,5 +1,6 @@
 """The one epoch loop: in-memory batches, any optimizer, a stop at the first number that is not finite."""
 
+import math
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
@@ -53,11 +54,12 @@ def train(
             for _ in range(optimizer.samples):
                 with optimizer.sampling():
                     terms = step(inputs, labels, number)
-                    _check(terms, number, data, positions, inputs)
+                    values = {name: term.item() for name, term in terms.items()}
+                    _check(values, number, data, positions, inputs)
                     terms["loss"].backward()  # type: ignore[no-untyped-call]
-                for name, value in terms.items():
-                    share = len(positions) / optimizer.samples
-                    sums[name] = sums.get(name, 0.0) + float(value.detach()) * share
+                share = len(positions) / optimizer.samples
+                for name, value in values.items():
+                    sums[name] = sums.get(name, 0.0) + value * share
             optimizer.step()
             number += 1
         history.append({name: total / (len(data) * course.passes) for name, total in sums.items()})
@@ -74,13 +76,15 @@ def train(
     return tuple(history)
 
 
-def _check(terms: Terms, number: int, data: Examples, positions: Tensor, inputs: Tensor) -> None:
+def _check(
+    values: Mapping[str, float], number: int, data: Examples, positions: Tensor, inputs: Tensor
+) -> None:
     """An error that names step and items if the loss is not finite: broken inputs, or else the batch."""
-    if bool(torch.isfinite(terms["loss"])):
+    if math.isfinite(values["loss"]):
         return
     broken = ~torch.isfinite(inputs.flatten(1)).all(dim=1).cpu()
     suspects = positions[broken] if broken.any() else positions
-    parts = ", ".join(f"{name} = {float(value.detach()):g}" for name, value in terms.items())
+    parts = ", ".join(f"{name} = {value:g}" for name, value in values.items())
     names = [data.name(int(at)) for at in suspects[:_NAMED]]
     more = f" and {len(suspects) - _NAMED} more" if len(suspects) > _NAMED else ""
     what = "the inputs of these are not finite" if broken.any() else "look at these, or lower lr"
