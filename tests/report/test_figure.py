@@ -1,6 +1,7 @@
 import re
 from dataclasses import replace
 from importlib.resources import files
+from statistics import fmean, stdev
 
 import pytest
 from PIL import Image
@@ -17,11 +18,17 @@ def test_every_curve_is_drawn_with_its_band():
     assert axes.lines[0].get_ydata().max() > 90  # in percent
 
 
-def test_more_than_four_curves_have_no_bands_which_would_hide_one_another():
+def test_more_than_four_curves_have_error_bars_instead_of_bands():
     four = sample().curves
     axes = figure([*four, replace(four[0], name="a fifth")]).axes[0]
     assert len(axes.lines) == 5
-    assert not axes.collections
+    assert len(axes.collections) == 5
+    first = four[0]
+    low, high = axes.collections[0].get_segments()[2][:, 1]
+    at = [100 * values[2] for values in first.values]
+    assert (low + high) / 2 == pytest.approx(fmean(at))
+    assert (high - low) / 2 == pytest.approx(stdev(at) / len(at) ** 0.5)
+    assert axes.get_ylabel().endswith("± standard error")
 
 
 def test_labels_for_validation_are_named_on_the_axis():

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import stdev
 
 from matplotlib.figure import Figure
 
@@ -71,8 +72,9 @@ def figure(
     measure: str = "",
     along: str = "",
 ) -> Figure:
-    """The mean of the measure by labels; of four curves or fewer also the range over the seeds, as a band.
+    """The mean of the measure by labels, with the range over the seeds as a band.
 
+    Where bands would hide one another, the standard error of the mean is a bar at each point instead.
     `theirs` are curves that others have published: dashed, in the colour of ours of the same name.
     `along` says what is counted where it is not labels.
     """
@@ -80,7 +82,7 @@ def figure(
     axes = drawn.subplots()
     share = all(curve.share for curve in curves)
     factor, named = (100 if share else 1), f"test {called(curves[0].measure if curves else 'accuracy')}"
-    others = [curve.name for curve in curves if curve.name != baseline]
+    others, bands = [curve.name for curve in curves if curve.name != baseline], len(curves) <= _BANDS
     for curve in curves:
         over, number = spread(curve), others.index(curve.name) if curve.name in others else -1
         colour = COLOURS[number % len(COLOURS)] if number >= 0 else GREY
@@ -93,9 +95,16 @@ def figure(
             markersize=3.5,
             label=f"{curve.name} (n = {len(curve.seeds)})",
         )
-        if len(curves) <= _BANDS:
+        if bands:
             low, high = ([factor * value for value in side] for side in (over.low, over.high))
             axes.fill_between(curve.labels, low, high, color=colour, alpha=0.15, linewidth=0)
+        elif len(curve.seeds) > 1:
+            error = [factor * stdev(at) / math.sqrt(len(at)) for at in zip(*curve.values, strict=True)]
+            low, high = (
+                [factor * mean + side * away for mean, away in zip(over.mean, error, strict=True)]
+                for side in (-1, 1)
+            )
+            axes.vlines(curve.labels, low, high, color=colour, linewidth=1)
     for curve in theirs:
         number = others.index(curve.name) if curve.name in others else -1
         colour = COLOURS[number % len(COLOURS)] if number >= 0 else GREY
@@ -109,7 +118,7 @@ def figure(
         )
     axes.set(
         xlabel=along or axis_of_labels(curve.validation for curve in curves),
-        ylabel=f"{measure or named}{', %' if share else ''}",
+        ylabel=f"{measure or named}{', %' if share else ''}{'' if bands else ', ± standard error'}",
         title=title,
     )
     axes.grid(axis="y", alpha=0.3)
