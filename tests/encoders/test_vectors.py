@@ -62,8 +62,10 @@ def test_a_text_of_many_windows_is_the_mean_of_all_its_words(vocabulary):
     torch.testing.assert_close(long[0], torch.tensor([0.75, 1.75, 2.75]))
 
 
-def test_the_padding_does_not_learn_and_the_words_do(vocabulary):
+def test_it_is_frozen_until_it_is_let_learn_and_then_the_padding_still_is(vocabulary):
     encoder = vectors.read(vocabulary)
+    assert not encoder(encoder.tokens(["le chat"], length=8)).requires_grad
+    encoder.requires_grad_(True)
     encoder(encoder.tokens(["le chat"], length=8)).sum().backward()
     moved = encoder.transformer.rows.weight.grad.abs().sum(dim=1)
     assert moved.nonzero().flatten().tolist() == [1, 2]

@@ -5,7 +5,7 @@ from torch import nn
 
 import askwise as aw
 from askwise.encoders import TEXTS, Encoder, Record, SentenceEncoder
-from askwise.project.texts import language_of, length_note
+from askwise.project.texts import language_note, language_of, length_note
 
 SENTENCES = {
     "English": "the order was late and that is not what you have promised for this price",
@@ -27,6 +27,24 @@ def test_of_few_words_mixed_texts_and_numbers_nothing_is_said():
     assert language_of(["die Ware"]) is None
     assert language_of([SENTENCES["German"], SENTENCES["English"]] * 20) is None
     assert language_of(["12 34", ""] * 50) is None
+
+
+@pytest.mark.parametrize(
+    ("language", "encoder", "words"),
+    [
+        ("French", "minilm", "knows mostly English; --encoder french knows it; a folder of"),
+        ("German", "minilm", "knows mostly English; a folder of"),
+        ("English", "french", "knows mostly French; --encoder minilm knows it; a folder of"),
+        ("English", "minilm", None),
+        ("French", "french", None),
+        ("French", "mine:encoder", None),
+    ],
+)
+def test_texts_in_another_language_than_the_encoders_are_noted(language, encoder, words):
+    pool = aw.pool.text([f"{SENTENCES[language]} {number}" for number in range(30)], encode=len)
+    found = language_note(pool, encoder)
+    assert len(found) == (words is not None)
+    assert all(f"seem to be {language}" in line and words in line for line in found)
 
 
 class Words:

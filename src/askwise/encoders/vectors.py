@@ -55,10 +55,11 @@ class Words:
 
 
 def read(table: Path) -> SentenceEncoder:
-    """The mean of the word vectors of a vocabulary folder, whose file `vectors` is given."""
+    """The mean of the word vectors of a vocabulary folder, whose file `vectors` is given; frozen."""
     vectors = torch.from_numpy(np.load(table, allow_pickle=False))
     rows = dict(_pairs((table.parent / "key2row").read_bytes()))
-    return SentenceEncoder(WordVectors(vectors), Words(rows), window=_WINDOW).eval()
+    made = SentenceEncoder(WordVectors(vectors), Words(rows), window=_WINDOW)
+    return made.requires_grad_(False).eval()
 
 
 @lru_cache(maxsize=100_000)

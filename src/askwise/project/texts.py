@@ -64,9 +64,11 @@ def language_note(pool: Pool, encoder: str) -> list[str]:
     language = language_of(_some(pool))
     if language in (None, of[encoder]):
         return []
+    others = "".join(f"--encoder {name} knows it; " for name, knows in of.items() if knows == language)
     return [
         f"the texts seem to be {language}, a guess by common words, and {encoder} knows mostly "
-        f"{of[encoder]}; a folder of a multilingual model from Hugging Face does better: --encoder FOLDER"
+        f"{of[encoder]}; {others}a folder of a multilingual model from Hugging Face does better: "
+        "--encoder FOLDER"
     ]
 
 
