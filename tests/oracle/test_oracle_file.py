@@ -1,5 +1,7 @@
+import numpy as np
 import pytest
 
+import askwise as aw
 from askwise.errors import InputError
 from askwise.oracle import File, Question, known_labels, open_oracle
 from askwise.store.facts import CANNOT_TELL, SKIP
@@ -116,3 +118,15 @@ def test_cells_that_an_export_neutralised_are_read_as_they_were(tmp_path):
     found = File(tmp_path / "labels.csv", classes=["-cold", "warm"], find=find)
     assert found.told == {"=1.jpg": "-cold", "'=1.jpg": "warm", "'+2.jpg": "warm"}
     assert not found.unmatched
+
+
+def test_rows_under_another_heading_are_explained_whole(tmp_path):
+    pool = aw.pool.arrays(np.zeros((3, 2), np.float32))
+    (tmp_path / "labels.csv").write_text("id,label\n0,cat\n1,dog\n")
+    advice = r"\(rows are numbers, in a file in a column called row\)$"
+    with pytest.raises(
+        InputError, match=f"none of 2 lines names an item; '0': the pool has no item '0' {advice}"
+    ):
+        File(tmp_path / "labels.csv", classes=["cat", "dog"], find=pool.find)
+    (tmp_path / "labels.csv").write_text("row,label\n0,cat\n1,dog\n")  # the control
+    assert len(File(tmp_path / "labels.csv", classes=["cat", "dog"], find=pool.find).labels) == 2
