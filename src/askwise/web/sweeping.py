@@ -1,4 +1,4 @@
-"""Many items confirmed at once as one class: what is offered and stored, how far it can be trusted."""
+"""Many items confirmed at once as one class: what is offered, and how far it can be trusted."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -7,12 +7,11 @@ from hashlib import sha256
 from time import monotonic
 
 from askwise.assess import Misses, misses
-from askwise.errors import InputError
 from askwise.loop.sweeping import Sweepable
 from askwise.seeding import derive, hashes
-from askwise.store.facts import Answer, Fact, Sweep
-from askwise.store.labels import Label
+from askwise.store.facts import Sweep
 from askwise.web.desk import LEASE, Desk
+from askwise.web.swept import standing, tests
 
 SIZE, LARGEST = 24, 60
 """Tiles of a grid, the sentinels included, and the most that a person may choose."""
@@ -127,7 +126,7 @@ class Sweeps:
         A person who overlooks some of what is wrong has found fewer than there were. Nothing is known of
         grids that were made before this server began.
         """
-        grids = _standing(self._desk.sweeps())
+        grids = standing(self._desk.sweeps())
         last = [one for one in grids if one.sweep in self._expected][-_LAST:]
         overlooked = {
             who: min(_rate([one for one in grids if one.annotator == who]).rate, 0.5)
@@ -149,7 +148,7 @@ class Sweeps:
         leased = {lease.question.id for lease in desk.store.leases()}
         self._held = {name: held for name, held in self._held.items() if held[1] > now}
         others = {name for name, (who, _) in self._held.items() if who != annotator}
-        wrong = {name for grid in _standing(desk.sweeps()) if grid.number == number for name in grid.wrong}
+        wrong = {name for grid in standing(desk.sweeps()) if grid.number == number for name in grid.wrong}
         return {
             name
             for name in ids
@@ -165,7 +164,7 @@ def past(desk: Desk, annotator: str) -> Past:
     """What an annotator has swept, by the facts: a run of grids ends with a rest, once that is over."""
     run, used = list[Sweep](), Counter[str]()
     desk.ledger.refresh()  # what the last grid has labelled counts, too
-    for grid in _standing(one for one in desk.sweeps() if one.annotator == annotator):
+    for grid in standing(one for one in desk.sweeps() if one.annotator == annotator):
         used.update(grid.sentinels)
         run.append(grid)
         if _rate(run).above(REST) and not _unchecked(desk, run[-2:]):
@@ -185,130 +184,6 @@ def to_check(desk: Desk) -> list[str]:
         return list(dict.fromkeys(name for who in people for name in past(desk, who).to_check))
 
 
-def confirm(
-    desk: Desk,
-    annotator: str,
-    *,
-    sweep: str,
-    key: str,
-    number: int,
-    revision: int,
-    tiles: Sequence[str],
-    wrong: dict[str, int | None],
-    seconds: float | None = None,
-) -> Sweep:
-    """The grid as it is on the disk: one append for all of its items, and once however often it is sent.
-
-    `revision` is that of the offer: what had a label then is a sentinel, and keeps it. `wrong` names the
-    class of what is not of this one, or none where the item goes back. What has a label by now keeps it.
-    """
-    with desk.lock:
-        known = _stored(desk, annotator, key)
-        if known is not None:
-            return known
-        ledger = desk.ledger.refresh()
-        if revision > desk.store.revision:
-            raise InputError(f"a grid of revision {revision} was not offered yet; load it again")
-        then = ledger.labels_at(revision)
-        sentinels = [name for name in tiles if name in then and then[name] != number]
-        items = [name for name in tiles if name not in then and not _taken(desk, name)]
-        marked = {name: other for name, other in wrong.items() if other != number}
-        labels: dict[str, Label | None] = {name: marked.get(name, number) for name in items}
-        fact = Sweep(
-            sweep=sweep,
-            key=key,
-            annotator=annotator,
-            number=number,
-            items=tuple(items),
-            wrong=tuple(name for name in items if name in marked),
-            sentinels=tuple(sentinels),
-            missed=tuple(name for name in sentinels if name not in marked),
-        )
-        answers = [
-            _answer(desk, fact, name, label=label, seconds=seconds)
-            for name, label in labels.items()
-            if label is not None
-        ]
-        return _append(desk, fact, answers)
-
-
-def take_back(desk: Desk, annotator: str, *, sweep: str, key: str) -> Sweep | None:
-    """The undoing of a grid as it is on the disk: all that it has labelled is unlabelled again, at once.
-
-    What somebody has answered since then stays. None if there is no such grid.
-    """
-    with desk.lock:
-        known = _stored(desk, annotator, key)
-        if known is not None:
-            return known
-        ledger = desk.ledger.refresh()
-        mine = [one for one in _standing(desk.sweeps()) if (one.annotator, one.sweep) == (annotator, sweep)]
-        if not mine:
-            return None
-        last = {name: said[-1] for name in mine[-1].items if (said := ledger.history(name))}
-        fact = Sweep(sweep=sweep, key=key, annotator=annotator, number=mine[-1].number, undone=True)
-        answers = [
-            _answer(desk, fact, name, question=said.question)
-            for name, said in last.items()
-            if (said.annotator, said.key) == (annotator, mine[-1].key)
-        ]
-        return _append(desk, fact, answers)
-
-
-def tests(desk: Desk, identity: str) -> bool:
-    """Whether an item is kept for testing: nobody labels it but in answer to its question."""
-    if not desk.testing.on:
-        return False
-    kept = desk.testing.refresh(desk.store.ids(), desk.store.count())
-    return identity in kept.trials or (identity in kept and kept.begun)
-
-
-def _append(desk: Desk, fact: Sweep, answers: list[Answer]) -> Sweep:
-    facts: list[Fact] = [*answers, fact]
-    desk.store.append(facts)
-    stored = _stored(desk, fact.annotator, fact.key)
-    assert stored is not None  # noqa: S101 - it was appended just now
-    return stored
-
-
-def _answer(
-    desk: Desk,
-    fact: Sweep,
-    identity: str,
-    *,
-    label: Label | None = None,
-    question: str | None = None,
-    seconds: float | None = None,
-) -> Answer:
-    """A label, or without one what takes it back; the model's guess was seen in either case."""
-    return Answer(
-        id=identity,
-        key=fact.key,
-        verdict="retract" if label is None else "label",
-        label=label,
-        question=desk.ledger.asked(identity) if question is None else question,
-        annotator=fact.annotator,
-        view="sweep",
-        assisted=True,
-        seconds=seconds,
-    )
-
-
-def _stored(desk: Desk, annotator: str, key: str) -> Sweep | None:
-    found = (one for one in desk.sweeps() if (one.annotator, one.key) == (annotator, key))
-    return next(found, None)
-
-
-def _standing(grids: Iterable[Sweep]) -> list[Sweep]:
-    """The grids that were confirmed and not taken back since, oldest first."""
-    kept: dict[tuple[str, str], Sweep] = {}
-    for one in grids:
-        kept.pop((one.annotator, one.sweep), None)
-        if not one.undone:
-            kept[one.annotator, one.sweep] = one
-    return list(kept.values())
-
-
 def _rate(grids: Sequence[Sweep]) -> Misses:
     return misses(sum(len(one.missed) for one in grids), sum(len(one.sentinels) for one in grids))
 
@@ -323,11 +198,6 @@ def _unchecked(desk: Desk, grids: Sequence[Sweep]) -> list[str]:
         and (said[-1].annotator, said[-1].key) == (grid.annotator, grid.key)
         and ((word := desk.ledger.resolved(name)) is None or word.seq < said[-1].seq)
     ]
-
-
-def _taken(desk: Desk, identity: str) -> bool:
-    """Whether an item has an answer by now, or may not have one from here."""
-    return desk.ledger.answered(identity) or identity not in desk.pool or tests(desk, identity)
 
 
 def _labelled_otherwise(desk: Desk, annotator: str, number: int) -> list[str]:
