@@ -47,8 +47,8 @@ from askwise.runs.material import material, read_plan
 from askwise.seeding import generator
 from askwise.web.desk import Desk
 from askwise.web.models import AnswerGiven
+from askwise.web.sweep_facts import confirm
 from askwise.web.sweeping import LARGEST, REST, SIZE, Sweeps
-from askwise.web.swept import confirm
 
 PER_CLASS, RUNS, SENTINELS = 100, 200, 20
 PERSONS = (

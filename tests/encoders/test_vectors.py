@@ -1,6 +1,7 @@
 """French texts by the vectors of their words, from files as spaCy writes them."""
 
 import struct
+import unicodedata
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import askwise as aw
 from askwise.encoders import vectors
 from askwise.errors import CorruptError
 
-WORDS = ["le", "chat", "l'", "amour", "Paris", ".", "une très longue suite"]
+WORDS = ["le", "chat", "l'", "amour", "Paris", ".", "...", "peut-être", "été", "aux", "bonjour", "très"]
 
 
 def packed(pairs):
@@ -51,9 +52,24 @@ def test_a_text_is_the_mean_of_its_words(vocabulary):
     assert encoder.width == 3
 
 
-def test_a_word_is_looked_up_as_it_is_written_and_then_in_small_letters(vocabulary):
-    words = vectors.read(vocabulary)._tokenizer
-    assert words.ids("Paris paris CHAT") == [5, 2]  # the city alone has a vector
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            "Paris paris CHAT",
+            ["Paris", "chat"],
+        ),  # as it is written, then in small letters: the city is no name
+        ("peut-être très-chat", ["peut-être", "très", "chat"]),
+        ("...", ["..."]),
+        ("'bonjour'", ["bonjour"]),
+        (unicodedata.normalize("NFD", "été"), ["été"]),
+        ("aux chats", ["aux"]),
+        ("L’amour", ["l'", "amour"]),
+    ],
+)
+def test_a_text_is_taken_apart_into_words_that_have_vectors(vocabulary, text, words):
+    rows = dict(zip(WORDS, [*range(len(WORDS) - 1), 299], strict=True))
+    assert vectors.read(vocabulary)._tokenizer.ids(text) == [rows[word] + 1 for word in words]
 
 
 def test_a_text_of_many_windows_is_the_mean_of_all_its_words(vocabulary):
@@ -71,7 +87,7 @@ def test_it_is_frozen_until_it_is_let_learn_and_then_the_padding_still_is(vocabu
     assert moved.nonzero().flatten().tolist() == [1, 2]
 
 
-@pytest.mark.parametrize("cut", [1, 7])
+@pytest.mark.parametrize("cut", range(1, 13))
 def test_a_vocabulary_that_ends_early_is_refused(vocabulary, cut):
     path = vocabulary.parent / "key2row"
     path.write_bytes(path.read_bytes()[:-cut])
@@ -80,9 +96,10 @@ def test_a_vocabulary_that_ends_early_is_refused(vocabulary, cut):
 
 
 def test_what_is_no_vocabulary_is_refused(vocabulary):
-    (vocabulary.parent / "key2row").write_bytes(b"\x81\x01\x02\x03\x04")
-    with pytest.raises(CorruptError, match="not a msgpack map"):
-        vectors.read(vocabulary)
+    for content in (b"\x81\x01\x02\x03\x04", b"\xdf\x00", b""):
+        (vocabulary.parent / "key2row").write_bytes(content)
+        with pytest.raises(CorruptError, match="not a msgpack map"):
+            vectors.read(vocabulary)
 
 
 def test_it_is_an_encoder_by_name_and_never_the_default_for_texts(monkeypatch):

@@ -45,7 +45,10 @@ def test_one_item_told_twice_is_refused() -> None:
     [
         ({10**6: "no"}, "the pool has the rows 0 to 39, and no row 1000000"),
         ({"x[400]": "no"}, r"the pool has no item 'x\[400\]' \(the nearest is 'x\["),
-        ({"7": "no"}, r"the pool has no item '7' \(rows are numbers, in a file in a column called row\)"),
+        (
+            {"7": "no"},
+            r"the pool has no item '7' \(a row is named by a number, in a file in a column row\)",
+        ),
     ],
 )
 def test_answers_that_name_no_item_are_refused(answers, message) -> None:

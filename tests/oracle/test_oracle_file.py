@@ -123,7 +123,7 @@ def test_cells_that_an_export_neutralised_are_read_as_they_were(tmp_path):
 def test_rows_under_another_heading_are_explained_whole(tmp_path):
     pool = aw.pool.arrays(np.zeros((3, 2), np.float32))
     (tmp_path / "labels.csv").write_text("id,label\n0,cat\n1,dog\n")
-    advice = r"\(rows are numbers, in a file in a column called row\)$"
+    advice = r"\(a row is named by a number, in a file in a column row\)$"
     with pytest.raises(
         InputError, match=f"none of 2 lines names an item; '0': the pool has no item '0' {advice}"
     ):

@@ -7,9 +7,11 @@ import torch
 
 from askwise.encoders import SentenceEncoder
 from askwise.encoders.vectors import Words, WordVectors, key
+from askwise.nets import embed
 from askwise.papers import PAPERS, Place, kirsch2019, loustau2023, shridhar2019
 from askwise.papers.alvarez import lenet
 from askwise.papers.gal2017 import skin
+from askwise.papers.rounds import first_items
 
 
 def quick(paper: str, name: str):
@@ -101,31 +103,32 @@ def test_texts_are_measured_by_their_tags(monkeypatch, tmp_path):
         assert -1 <= found["entropy_and_tags"] <= 1
 
 
-def test_the_encoder_of_texts_learns_from_those_labelled_at_the_start(monkeypatch):
+def test_the_encoder_of_texts_learns_from_those_labelled_at_the_start_and_from_no_other(monkeypatch):
     words = ["bon", "mal", "oui", "non"]
     lines = [f"{words[at % 4]} {words[at // 4 % 4]}" for at in range(40)]
     tags = torch.stack([torch.tensor([float(word in line.split()) for word in words]) for line in lines])
-    data = SimpleNamespace(train_x=lines, train_y=tags, test_x=lines[:8], test_y=tags[:8])
     table = torch.randn(4, 6, generator=torch.Generator().manual_seed(0))
 
     def encoder(_name):
         rows = Words({key(word): row for row, word in enumerate(words)})
         return SimpleNamespace(module=SentenceEncoder(WordVectors(table), rows, window=8))
 
-    monkeypatch.setattr(loustau2023.texts, "load", lambda *_, **__: data)
+    def features(tags):
+        data = SimpleNamespace(train_x=lines, train_y=tags, test_x=lines[:8], test_y=tags[:8])
+        monkeypatch.setattr(loustau2023.texts, "load", lambda *_, **__: data)
+        how = {**quick("loustau2023", "XED, French, random, point").settings["encoder"], "epochs": 20}
+        return loustau2023.texts.tagged_texts.__wrapped__("xed", None, 40, 8, first=10, seed=0, **how)
+
     monkeypatch.setattr(loustau2023.texts, "load_encoder", encoder)
-    read = loustau2023.texts.tagged_texts.__wrapped__
-    still, learned, again, more = (
-        read("xed", None, 40, 8, first=first, epochs=epochs, seed=0)
-        for first, epochs in ((10, 1), (10, 20), (10, 20), (30, 20))
-    )
-    assert learned[0].shape == (40, 6)
-    assert learned[2].shape == (8, 6)
+    learned = features(tags)
     assert torch.equal(learned[1], tags)
-    assert torch.equal(learned[0], again[0])
-    assert not torch.allclose(learned[0], still[0])
-    assert not torch.allclose(learned[0], more[0])
     assert torch.equal(learned[0][:8], learned[2])  # the same texts, by the same encoder
+    raw = embed(encoder("french").module, lines)
+    assert (learned[0] - raw).abs().max() > 0.01
+    first = first_items(40, 10, seed=0)
+    others = torch.ones(40, dtype=torch.bool).index_fill(0, first, False)
+    assert torch.equal(features(torch.where(others[:, None], 1 - tags, tags))[0], learned[0])
+    assert not torch.allclose(features(torch.where(others[:, None], tags, 1 - tags))[0], learned[0])
 
 
 def test_photos_go_on_from_the_last_rounds_weights(monkeypatch, tmp_path):

@@ -32,9 +32,9 @@ def test_of_few_words_mixed_texts_and_numbers_nothing_is_said():
 @pytest.mark.parametrize(
     ("language", "encoder", "words"),
     [
-        ("French", "minilm", "knows mostly English; --encoder french knows it; a folder of"),
-        ("German", "minilm", "knows mostly English; a folder of"),
-        ("English", "french", "knows mostly French; --encoder minilm knows it; a folder of"),
+        ("French", "minilm", "--encoder french knows it, --encoder FOLDER takes"),
+        ("German", "minilm", "knows mostly English; --encoder FOLDER takes"),
+        ("English", "french", "--encoder minilm knows it, --encoder FOLDER takes"),
         ("English", "minilm", None),
         ("French", "french", None),
         ("French", "mine:encoder", None),

@@ -8,7 +8,7 @@ from PIL import Image
 from sample_content import sample
 
 from askwise.errors import InputError
-from askwise.report.figure import COLOURS, figure, save
+from askwise.report.figure import COLOURS, GREY, figure, save
 
 
 def test_every_curve_is_drawn_with_its_band():
@@ -37,9 +37,21 @@ def test_labels_for_validation_are_named_on_the_axis():
     assert figure(sample().curves).axes[0].get_xlabel() == "labels"
 
 
-def test_the_baseline_is_dashed():
-    axes = figure(sample().curves).axes[0]
-    assert [line.get_linestyle() for line in axes.lines] == ["-", "-", "-", "--"]
+def test_the_baseline_is_grey_and_only_what_others_have_published_is_dashed():
+    curves = sample().curves
+    axes = figure(curves, theirs=curves[:1]).axes[0]
+    assert [line.get_linestyle() for line in axes.lines] == ["-", "-", "-", "-", "--"]
+    assert [line.get_color() for line in axes.lines] == [*COLOURS[:3], GREY, COLOURS[0]]
+
+
+@pytest.mark.parametrize(
+    ("count", "seeds", "words"),
+    [(4, 3, ", range of the seeds"), (5, 3, ", ± standard error"), (4, 1, "%"), (5, 1, "%")],
+)
+def test_the_axis_says_what_the_spread_is(count, seeds, words):
+    one = replace(sample().curves[0], seeds=[*range(seeds)], values=sample().curves[0].values[:seeds])
+    axes = figure([replace(one, name=str(number)) for number in range(count)]).axes[0]
+    assert axes.get_ylabel().endswith(words)
 
 
 def test_the_colours_are_those_of_the_page():

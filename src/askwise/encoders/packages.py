@@ -129,7 +129,7 @@ PACKAGED = {
             Record(
                 "french",
                 takes=TEXTS,
-                size=2048,  # every word is read for itself
+                size=vectors.WINDOW,
                 width=300,
                 licence="LGPL-LR",
                 bytes=29_995_580,

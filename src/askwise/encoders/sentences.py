@@ -1,4 +1,4 @@
-"""Texts to features: the mean of what a transformer says of their tokens, long ones window by window."""
+"""Texts to features: the mean of the vectors of their tokens, long ones window by window."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -23,7 +23,7 @@ class Tokenizer(Protocol):
 
 
 class SentenceEncoder(nn.Module):
-    """A transformer whose token vectors are averaged to one vector for each text."""
+    """A transformer, or a table of words, whose token vectors are averaged to one vector for each text."""
 
     def __init__(self, transformer: nn.Module, tokenizer: Any, *, window: int) -> None:
         super().__init__()

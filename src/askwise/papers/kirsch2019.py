@@ -87,7 +87,7 @@ def tables(quick: bool) -> Sequence[Table]:
     pictures = [
         Picture(
             name=f"1_{items.replace(' ', '_').lower()}",
-            title=f"{items}, 10 a round",
+            title=f"{items.replace('MNIST', 'digits') if quick else items}, 10 a round",
             entries={method: entry(items, method, 10, quick=quick).name for method in METHODS},
         )
         for items in ("MNIST", "repeated MNIST")

@@ -58,6 +58,7 @@ RATES: Mapping[str, Mapping[str, Any]] = {
     "default": {},
 }
 """How the widths learn: at the weights' rate, at their own, or that under the library's prior and KL."""
+_WORDS = {"shared": "shared, paper's prior", "own": "own, paper's prior", "default": "own, library's prior"}
 _QUICK = (
     "Quick protocol, not comparable with theirs number by number: the 8 x 8 digits of scikit-learn instead "
     "of MNIST, digits_cnn, 100 epochs at 3e-3, 20 + 40 labels to 140, 10 draws. "
@@ -156,7 +157,7 @@ def _table_3(quick: bool) -> Table:
     placements = ("BNN-1", "BNN") if quick else ("BNN-1", "BNN", "BNN2")
     lines = [
         Line(
-            words=(placement, str(mu), rate),
+            words=(placement, str(mu), _WORDS[rate]),
             entry=entry(placement, "Var Ratios", quick=quick, mu=mu, rate=rate),
             theirs={"error": f"{BEST_MU[placement][2]} (best mu)"},
         )
@@ -172,9 +173,9 @@ def _table_3(quick: bool) -> Table:
         protocol=(_QUICK if quick else _FULL)
         + _COMMON
         + " Rate: the widths learn at the weights' rate (shared, the paper's) or at their own, which lets "
-        "them cross their whole range in a training; with *default* prior, KL weight (.01) and warm-up are "
-        "the library's too.",
-        heads=("placement", "mu", "rate of the widths"),
+        "them cross their whole range in a training. With the library's prior its KL weight (.01) and its "
+        "warm-up are taken, too, in place of those above.",
+        heads=("placement", "mu", "rate of the widths, prior"),
         lines=lines,
         columns=(last_column(title="test error at the end, %", theirs=True, error=True), area_column()),
         cited=(f"Table 3 in full (Random / Max Entropy / Var Ratios): {best}.",),
@@ -201,7 +202,7 @@ def claims(quick: bool) -> Sequence[Claim]:
 
     def mus(placement: str, rate: str, mu: int) -> Pair:
         high, low = (entry(placement, "Var Ratios", quick=quick, mu=m, rate=rate).name for m in (-3, mu))
-        words = f"{placement}, {rate} rate: mu -3 minus mu {mu}, accuracy at the end in points"
+        words = f"{placement}, {_WORDS[rate]}: mu -3 minus mu {mu}, accuracy at the end in points"
         return Pair(ours=high, baseline=low, measure=last, expected="higher", words=words)
 
     others = [name for name in THEIRS if name not in ("BNN-1", "MC dropout")]

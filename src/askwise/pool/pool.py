@@ -200,7 +200,7 @@ class Pool:
         if key in self._names:
             return f"several items are called {key!r}"
         if key.isdecimal() and int(key) < len(self):
-            return f"the pool has no item {key!r} (rows are numbers, in a file in a column called row)"
+            return f"the pool has no item {key!r} (a row is named by a number, in a file in a column row)"
         few = list(islice(self._names, _LOOKED_AT)) + list(islice(self._owner, _LOOKED_AT))
         near = get_close_matches(key, few, n=1, cutoff=0.75)
         return f"the pool has no item {key!r}" + (f" (the nearest is {near[0]!r})" if near else "")

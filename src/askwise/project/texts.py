@@ -58,18 +58,24 @@ def language_of(texts: list[str]) -> str | None:
 
 def language_note(pool: Pool, encoder: str) -> list[str]:
     """A line for a person whose texts are in another language than the encoder by name knows best."""
-    of = {record.name: record.language for record in encoders.known() if record.takes == encoders.TEXTS}
+    of = {record.name: record for record in encoders.known() if record.takes == encoders.TEXTS}
     if encoder not in of:
         return []
     language = language_of(_some(pool))
-    if language in (None, of[encoder]):
+    if language in (None, of[encoder].language):
         return []
-    others = "".join(f"--encoder {name} knows it; " for name, knows in of.items() if knows == language)
+    ways = [_way(record) for record in of.values() if record.language == language]
+    ways.append("--encoder FOLDER takes a multilingual model from Hugging Face")
     return [
         f"the texts seem to be {language}, a guess by common words, and {encoder} knows mostly "
-        f"{of[encoder]}; {others}a folder of a multilingual model from Hugging Face does better: "
-        "--encoder FOLDER"
+        f"{of[encoder].language}; {', '.join(ways)}"
     ]
+
+
+def _way(record: encoders.Record) -> str:
+    """How to take an encoder, and how to get it where it is not installed."""
+    before = "" if record.place else f"{record.install}, then "
+    return f"{before}--encoder {record.name} knows it"
 
 
 def length_note(pool: Pool, encoder: encoders.Encoder | None) -> list[str]:

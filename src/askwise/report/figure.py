@@ -72,7 +72,7 @@ def figure(
     measure: str = "",
     along: str = "",
 ) -> Figure:
-    """The mean of the measure by labels, with the range over the seeds as a band.
+    """The mean of the measure by labels, with the range over the seeds as a band; the baseline is grey.
 
     Where bands would hide one another, the standard error of the mean is a bar at each point instead.
     `theirs` are curves that others have published: dashed, in the colour of ours of the same name.
@@ -83,6 +83,8 @@ def figure(
     share = all(curve.share for curve in curves)
     factor, named = (100 if share else 1), f"test {called(curves[0].measure if curves else 'accuracy')}"
     others, bands = [curve.name for curve in curves if curve.name != baseline], len(curves) <= _BANDS
+    several = any(len(curve.seeds) > 1 for curve in curves)
+    spread_of = "" if not several else ", range of the seeds" if bands else ", ± standard error"
     for curve in curves:
         over, number = spread(curve), others.index(curve.name) if curve.name in others else -1
         colour = COLOURS[number % len(COLOURS)] if number >= 0 else GREY
@@ -91,7 +93,6 @@ def figure(
             [factor * value for value in over.mean],
             color=colour,
             marker=_MARKERS[number % len(_MARKERS)] if number >= 0 else None,
-            linestyle="-" if number >= 0 or theirs else "--",
             markersize=3.5,
             label=f"{curve.name} (n = {len(curve.seeds)})",
         )
@@ -118,7 +119,7 @@ def figure(
         )
     axes.set(
         xlabel=along or axis_of_labels(curve.validation for curve in curves),
-        ylabel=f"{measure or named}{', %' if share else ''}{'' if bands else ', ± standard error'}",
+        ylabel=f"{measure or named}{', %' if share else ''}{spread_of}",
         title=title,
     )
     axes.grid(axis="y", alpha=0.3)

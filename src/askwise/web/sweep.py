@@ -9,8 +9,8 @@ from askwise.errors import InputError
 from askwise.web import models
 from askwise.web.desk import Desk, opaque
 from askwise.web.live import Live
+from askwise.web.sweep_facts import confirm, take_back
 from askwise.web.sweeping import FEWEST, LARGEST, SIZE, Grid, Offer, Past, Sweeps
-from askwise.web.swept import confirm, take_back
 
 _LONGEST, _COLUMNS = 1000, 12  # letters and columns that a tile may need
 Id = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16}$")]

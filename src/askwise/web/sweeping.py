@@ -11,7 +11,7 @@ from askwise.loop.sweeping import Sweepable
 from askwise.seeding import derive, hashes
 from askwise.store.facts import Sweep
 from askwise.web.desk import LEASE, Desk
-from askwise.web.swept import standing, tests
+from askwise.web.sweep_facts import kept_for_testing, standing
 
 SIZE, LARGEST = 24, 60
 """Tiles of a grid, the sentinels included, and the most that a person may choose."""
@@ -156,7 +156,7 @@ class Sweeps:
             and name not in leased | others | wrong
             and not ledger.answered(name)
             and name not in ledger.quarantined
-            and not tests(desk, name)
+            and not kept_for_testing(desk, name)
         }
 
 

@@ -51,6 +51,24 @@ def test_its_steps_suit_a_training_with_a_large_learning_rate() -> None:
     assert beyond_newton > 1.5 * found  # the control: steps that are too long
 
 
+@pytest.mark.parametrize(("steps", "share"), [(500, 1.0), (1_000, 1.0), (4_000, 0.5), (16_000, 0.25)])
+def test_steps_are_shorter_by_the_root_of_their_number_and_reach_as_far(monkeypatch, steps, share) -> None:
+    given = {}
+
+    def noted(_parameters, **options):
+        given.update(options)
+        raise InterruptedError
+
+    monkeypatch.setattr("askwise.bayes.posteriors.ivon.IVON", noted)
+    with pytest.raises(InterruptedError):
+        aw.fit(
+            small_network(), three_clouds(), posterior=aw.ivon(), training=Training(min_steps=steps, lr=0.01)
+        )
+    newton = given["lr"] * (given["hess_init"] + given["weight_decay"])
+    assert newton == pytest.approx(0.2 * share, rel=0.02)  # whole epochs may be some steps more
+    assert newton * given["clip_radius"] == pytest.approx(aw.ivon().reach * 0.01)
+
+
 @pytest.mark.slow
 def test_a_long_training_makes_shorter_steps_and_reaches_the_bound_of_the_others() -> None:
     rng = torch.Generator().manual_seed(0)

@@ -14,7 +14,7 @@ from askwise.optim.layers import own_parameters
 from askwise.optim.sampling import check_betas
 from askwise.seeding import generator
 
-_LONG = 1_000  # steps: from here on a longer training makes shorter ones
+_LONG = 1_000  # planned steps above which they are shorter
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -27,10 +27,10 @@ class Config(GaussianWeights):
     more. `noise` is "flipout", which gives every item weights of its own, or "sample": one set for a
     batch, the authors' way and cheaper.
 
-    A step is `lr` of Newton's at first and falls to zero, and no weight moves farther in it than
-    `reach` times the training's lr; Adam moves about 1. The estimate of the curvature is noisy, and
-    the means wander with it: so a training of 4,000 steps makes them half as long, one of 16,000 a quarter,
-    by the root of its length above 1,000. The authors' betas[1] = .99999 would leave the curvature h at
+    The first step is `lr` of Newton's, times sqrt(1,000 / steps) where the training is planned for more
+    than 1,000 steps: the estimate of the curvature is noisy, and in long trainings the means would wander
+    with it. The steps fall to zero, and no weight moves farther in one than `reach` times the training's
+    lr; Adam moves about 1. The authors' betas[1] = .99999 would leave the curvature h at
     `hess_init` for thousands of steps; here its average remembers the last tenth of the steps unless
     betas[1] says otherwise.
 

@@ -142,11 +142,12 @@ def stored(data_dir: Path | None, start: str) -> list[Curve]:
     if data_dir is None or not path.exists():
         return []
     known = json.loads(path.read_text(encoding="utf-8"))
-    first, step = (100, 5) if start == "100 + 5" else (20, 10)
+    ours = STARTS[False][start]
+    first, step = 10 * ours["initial"]["per_class"], ours["batch"]
+    most = (ours["budget"] - first) // step + 1  # as far as ours go
     found = []
     for name, keys in _STORED[start].items():
         rows = [row for key in keys for row in known[key]]
-        most = (500 - first) // step + 1  # as far as ours go
         labels = [first + step * place for place in range(len(rows[0]))][:most]
         found.append(
             Curve(name=name, seeds=range(len(rows)), labels=labels, values=[row[:most] for row in rows])

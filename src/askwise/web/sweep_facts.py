@@ -88,7 +88,7 @@ def standing(grids: Iterable[Sweep]) -> list[Sweep]:
     return list(kept.values())
 
 
-def tests(desk: Desk, identity: str) -> bool:
+def kept_for_testing(desk: Desk, identity: str) -> bool:
     """Whether an item is kept for testing: nobody labels it but in answer to its question."""
     if not desk.testing.on:
         return False
@@ -134,4 +134,4 @@ def _stored(desk: Desk, annotator: str, key: str) -> Sweep | None:
 
 def _taken(desk: Desk, identity: str) -> bool:
     """Whether an item has an answer by now, or may not have one from here."""
-    return desk.ledger.answered(identity) or identity not in desk.pool or tests(desk, identity)
+    return desk.ledger.answered(identity) or identity not in desk.pool or kept_for_testing(desk, identity)
