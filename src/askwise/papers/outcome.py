@@ -15,8 +15,6 @@ from askwise.papers.record import Paper, Results, Table
 from askwise.papers.work import commits, results, rows, runs_file, spent
 from askwise.report.figure import figure, save, shares_figure
 
-NO_RUN = "no run yet"
-
 
 @dataclass(frozen=True)
 class Section:
@@ -37,7 +35,7 @@ class Section:
         for cells in self.cells:
             rest, joined = iter(cells[first + 1 :]), []
             for column in self.table.columns:
-                ours = next(rest).replace(NO_RUN, "–")
+                ours = next(rest)
                 theirs = next(rest) if column.theirs else "–"
                 joined.append(ours if theirs == "–" else f"{ours}\n({theirs})")
             lines.append([", ".join(cells[:first]), cells[first], *joined])
@@ -89,9 +87,9 @@ def _cells(table: Table, found: Results, *, quick: bool) -> tuple[list[str], lis
     for line in table.lines:
         own = list(found[line.entry.name].values())
         base = list(found.get(line.baseline, {}).values())
-        cells = [*line.words, str(len(own)) if own else "–"]
+        cells = [*line.words, str(len(own)) if own else "none yet"]
         for column in table.columns:
-            cells.append(column.ours(own, base) if own else NO_RUN)
+            cells.append(column.ours(own, base) if own else "–")
             if column.theirs:
                 cells.append(line.theirs.get(column.key, "–"))
         lines.append(cells)
