@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from askwise.papers.mbr import Harmonic, rbf, usual_width
+from askwise.errors import InputError
+from askwise.papers.mbr import Harmonic, rbf, shares, zhu_width
 
 
 def chain(count: int) -> torch.Tensor:
@@ -31,7 +32,7 @@ def test_expected_errors_on_a_chain_are_those_worked_by_hand():
 
 def some_graph() -> tuple[torch.Tensor, dict[int, int]]:
     x = torch.randn(12, 3, generator=torch.Generator().manual_seed(0))
-    return rbf(x, x, width=usual_width(x, neighbour=3)), {0: 0, 5: 1, 7: 0}
+    return rbf(x, x, width=1.0), {0: 0, 5: 1, 7: 0}
 
 
 def by_force(edges: torch.Tensor, labels: dict[int, int]) -> torch.Tensor:
@@ -78,3 +79,21 @@ def test_an_item_outside_the_graph_has_the_mean_of_its_neighbours():
     graph = Harmonic(chain(4), {0: 0, 3: 1})
     across = torch.tensor([[1.0, 0, 0, 1], [0, 0, 2, 0]], dtype=torch.double)
     assert graph.predict(across).tolist() == pytest.approx([0.5, 2 / 3])
+
+
+def test_the_width_is_a_third_of_the_first_edge_between_two_classes():
+    # On a line the tree joins 0, 1, 3 and 7, 8 first, by edges of 1, 1 and 2; an edge of 4 joins the classes.
+    x = torch.tensor([[0.0], [1.0], [3.0], [7.0], [8.0]])
+    assert zhu_width(x, {0: 0, 4: 1}) == pytest.approx(4 / 3)
+    assert zhu_width(x, {0: 0, 1: 1}) == pytest.approx(1 / 3)
+    with pytest.raises(InputError, match="two classes"):
+        zhu_width(x, {0: 0, 4: 0})
+
+
+def test_shares_are_the_edges_of_each_row_and_do_not_vanish_far_away():
+    x = torch.randn(5, 3, generator=torch.Generator().manual_seed(0))
+    near, edges = shares(x, x, width=1.0), rbf(x, x, width=1.0)
+    torch.testing.assert_close(near, edges / edges.sum(dim=1, keepdim=True))
+    far = x + 100
+    assert not rbf(far, x, width=1.0).any()  # the control
+    torch.testing.assert_close(shares(far, x, width=1.0).sum(dim=1), torch.ones(5, dtype=torch.double))

@@ -5,9 +5,14 @@ Two classes, 0 and 1. A harmonic value is the mean of its neighbours', weighted 
 the probability that a walk from the item meets a 1 before it meets a 0.
 """
 
+from collections.abc import Mapping
+
 import torch
 from jaxtyping import Bool, Float, Int64
+from scipy.sparse.csgraph import minimum_spanning_tree
 from torch import Tensor
+
+from askwise.errors import InputError
 
 _LEAST = 1e-12  # an item that is joined to nothing keeps a value
 
@@ -18,11 +23,31 @@ def rbf(x: Float[Tensor, "N D"], y: Float[Tensor, "M D"], *, width: float) -> Fl
     return (-(distance**2) / (2 * width**2)).exp()
 
 
-def usual_width(x: Float[Tensor, "N D"], *, neighbour: int = 10) -> float:
-    """The median distance of an item from its tenth neighbour: a width that needs no labels."""
-    distance = torch.cdist(x.double(), x.double())
-    nearest = distance.kthvalue(min(neighbour + 1, len(x)), dim=1).values  # the first is the item itself
-    return float(nearest.median())
+def shares(x: Float[Tensor, "N D"], y: Float[Tensor, "M D"], *, width: float) -> Float[Tensor, "N M"]:
+    """The same edges in shares of one for each row, however far all of its items are."""
+    distance = torch.cdist(x.double(), y.double())
+    return (-(distance**2) / (2 * width**2)).softmax(dim=1)
+
+
+def zhu_width(x: Float[Tensor, "N D"], labels: Mapping[int, int]) -> float:
+    """A third of the first edge that joins two classes when the shortest edges are taken in turn.
+
+    So Zhu, Ghahramani and Lafferty 2003 set it: along a minimum spanning tree, with the labels known so
+    far, and so that an edge between classes has nearly no weight.
+    """
+    tree = minimum_spanning_tree(torch.cdist(x.double(), x.double()).clamp_min(_LEAST).numpy()).tocoo()
+    classes = {at: {labels[at]} if at in labels else set[int]() for at in range(len(x))}
+    part = list(range(len(x)))
+    for length, one, other in sorted(zip(tree.data, tree.row, tree.col, strict=True)):
+        ends = [int(one), int(other)]
+        for place, at in enumerate(ends):
+            while part[at] != at:
+                at = part[at]
+            ends[place] = at
+        if len(together := classes[ends[0]] | classes[ends[1]]) > 1:
+            return float(length) / 3
+        part[ends[1]], classes[ends[0]] = ends[0], together
+    raise InputError("a width needs labels of two classes")
 
 
 class Harmonic:

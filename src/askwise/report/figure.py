@@ -82,7 +82,8 @@ def figure(
     axes = drawn.subplots()
     share = all(curve.share for curve in curves)
     factor, named = (100 if share else 1), f"test {called(curves[0].measure if curves else 'accuracy')}"
-    others, bands = [curve.name for curve in curves if curve.name != baseline], len(curves) <= _BANDS
+    names = dict.fromkeys(curve.name for curve in [*curves, *theirs] if curve.name != baseline)
+    others, bands = list(names), len(curves) <= _BANDS
     several = any(len(curve.seeds) > 1 for curve in curves)
     spread_of = "" if not several else ", range of the seeds" if bands else ", ± standard error"
     for curve in curves:

@@ -11,7 +11,7 @@ from torch import Tensor
 from askwise.papers.curves import area_column, area_of, labels_column, last_column, run_on
 from askwise.papers.gal2017.labels_to import authors_plan
 from askwise.papers.images import image_set
-from askwise.papers.mbr import Harmonic, rbf, usual_width
+from askwise.papers.mbr import Harmonic, rbf, shares, zhu_width
 from askwise.papers.record import Claim, Entry, Line, Pair, Picture, Place, Table
 from askwise.pool import arrays
 from askwise.runs.material import Material
@@ -47,12 +47,12 @@ def run_graph(settings: Mapping[str, Any], seed: int, place: Place) -> dict[str,
     """A learning curve of harmonic functions on two digits: MBR's choice, or by chance."""
     x, y, test_x, test_y = two_digits(settings["data"], place.data_dir, settings["pool"], settings["test"])
     flat, other = x.flatten(1), test_x.flatten(1)
-    width = usual_width(flat)
-    edges, across = rbf(flat, flat, width=width), rbf(other, flat, width=width)
     rng = generator(seed, "papers", "first")
     order = torch.randperm(len(x), generator=rng)
     first = [int(p) for c in (0, 1) for p in order[y[order] == c][: settings["per_class"]]]
-    graph = Harmonic(edges, {position: int(y[position]) for position in first})
+    told = {position: int(y[position]) for position in first}
+    width = zhu_width(flat, told)
+    graph, across = Harmonic(rbf(flat, flat, width=width), told), shares(other, flat, width=width)
     labels, right = [], []
     while True:
         labels.append(len(graph.labels))
@@ -75,7 +75,10 @@ def _two(quick: bool) -> list[Entry]:
     found = [
         Entry(
             name=f"two digits, {name}",
-            settings={**shared, "choice": choice, "per_class": 5, "batch": batch, "budget": budget},
+            settings={
+                **shared,
+                **{"choice": choice, "width": "zhu", "per_class": 5, "batch": batch, "budget": budget},
+            },
             run=run_graph,
             seconds=1 if quick else 120,
         )
@@ -111,9 +114,10 @@ def table_c(quick: bool) -> Table:
         )
         + f"The digits {DIGITS[0]} and {DIGITS[1]} (our choice), a pool of {size['pool']:,} and the first "
         f"{size['test']:,} test images of them; 5 labels of each class, then 10 a round (MBR: one after the "
-        "other, each answered before the next is chosen). MBR: RBF graph over raw pixels, its width the "
-        "median distance to the tenth neighbour, harmonic functions, the item that leaves the fewest errors "
-        "to expect; test items by their edges. Network: the authors', MC dropout.",
+        "other, each answered before the next is chosen). MBR: RBF graph over raw pixels, its width by "
+        "Zhu's rule (a third of the first edge of a minimum spanning tree that joins two classes), harmonic "
+        "functions, the item that leaves the fewest errors to expect; test items by their edges. Network: "
+        "the authors', MC dropout.",
         heads=("method",),
         lines=[Line(words=(name,), entry=one) for name, one in entries.items()],
         columns=(labels_column(0.95, theirs=False), last_column(), area_column()),
