@@ -321,6 +321,21 @@ def test_the_guess_shows_while_alt_is_held_and_marks_the_answer(server: Contract
     assert [fact["assisted"] for fact in server.facts] == [False, True, False]
 
 
+def test_what_was_answered_earlier_may_come_late_and_disturbs_nothing(
+    server: ContractServer, visit: Any, browser: Any
+) -> None:
+    press(visit(server), "1")
+    context, held = browser.new_context(reduced_motion="reduce"), []
+    context.route("**/api/history*", lambda route: held.append(route))
+    page = visit(server, context=context)
+    page.keyboard.down("Alt")
+    page.wait_for_selector("text=There is no model yet")
+    with page.expect_response("**/api/history*"):
+        held.pop().continue_()
+    page.evaluate("() => new Promise((done) => setTimeout(done, 200))")
+    assert page.locator("text=There is no model yet").is_visible()
+
+
 def test_keys_are_changed_but_never_to_a_taken_one_or_the_browsers(
     server: ContractServer, visit: Any
 ) -> None:

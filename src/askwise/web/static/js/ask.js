@@ -43,6 +43,12 @@ export class Ask {
     addEventListener("blur", () => this.#unwhy());
   }
 
+  /** Says what can be done with the item that is shown, which stays as it is. */
+  offer() {
+    this.hint();
+    for (const [id, button] of Object.entries(this.#buttons)) button.disabled = !this.#possible(id);
+  }
+
   /** Shows the item of the session, or the words for why there is none. */
   show() {
     const { session, items, project } = this.#page;
@@ -55,8 +61,7 @@ export class Ask {
     if (shown) this.#viewer.show(shown.name, items.content(shown), () => items.sharp(shown));
     else this.#nothing();
     this.#choices.set(shown?.given);
-    this.hint();
-    for (const [id, button] of Object.entries(this.#buttons)) button.disabled = !this.#possible(id);
+    this.offer();
     if (shown && project.task === "regression" && document.body.dataset.view === "ask") this.#choices.focus();
   }
 

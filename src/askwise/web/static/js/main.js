@@ -164,7 +164,8 @@ function run(project, outbox) {
             !session.done.some((entry) => entry.item === answer.item),
         ),
       );
-      ask.show();
+      if (session.shown) ask.offer(); // a person may have begun with it
+      else ask.show();
     })
     .catch(() => {});
   listen(news, (good, error) => {
