@@ -34,7 +34,9 @@ PROTOCOL = (
     f"{STEPS:,} steps of batch {TRAINING.batch_size} at lr {TRAINING.lr:g}, falling along a cosine; otherwise the defaults of "
     "each posterior. Inputs and targets are normalised by the training part, which is all that is looked at. The noise "
     f"has precision {', '.join(f'{tau:g} ({name})' for name, tau in TAUS.items())}. The ELBO is measured by "
-    f"`askwise.bayes.elbo` from learned means and deviations: {DRAWS:,} whole networks drawn, and the KL in closed form."
+    f"`askwise.bayes.elbo` from learned means and deviations: {DRAWS:,} whole networks drawn, and the KL in closed form. "
+    "How ivon shortens its steps was found on these three sets (first on split 0 of yacht, then on other draws of 80 % of "
+    "the rows, and short trainings on held-out fifths of splits 0 and 1), so its rows are not blind to that choice."
 )
 
 

@@ -117,7 +117,8 @@ def test_the_encoder_of_texts_learns_from_those_labelled_at_the_start_and_from_n
         data = SimpleNamespace(train_x=lines, train_y=tags, test_x=lines[:8], test_y=tags[:8])
         monkeypatch.setattr(loustau2023.texts, "load", lambda *_, **__: data)
         how = {**quick("loustau2023", "XED, French, random, point").settings["encoder"], "epochs": 20}
-        return loustau2023.texts.tagged_texts.__wrapped__("xed", None, 40, 8, first=10, seed=0, **how)
+        thawing = loustau2023.texts.Thawing(**how)
+        return loustau2023.texts.tagged_texts.__wrapped__("xed", None, 40, 8, first=10, seed=0, how=thawing)
 
     monkeypatch.setattr(loustau2023.texts, "load_encoder", encoder)
     learned = features(tags)

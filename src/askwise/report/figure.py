@@ -87,13 +87,12 @@ def figure(
     several = any(len(curve.seeds) > 1 for curve in curves)
     spread_of = "" if not several else ", range of the seeds" if bands else ", ± standard error"
     for curve in curves:
-        over, number = spread(curve), others.index(curve.name) if curve.name in others else -1
-        colour = COLOURS[number % len(COLOURS)] if number >= 0 else GREY
+        over, (colour, marker) = spread(curve), _look(curve.name, others)
         axes.plot(
             curve.labels,
             [factor * value for value in over.mean],
             color=colour,
-            marker=_MARKERS[number % len(_MARKERS)] if number >= 0 else None,
+            marker=marker,
             markersize=3.5,
             label=f"{curve.name} (n = {len(curve.seeds)})",
         )
@@ -101,19 +100,13 @@ def figure(
             low, high = ([factor * value for value in side] for side in (over.low, over.high))
             axes.fill_between(curve.labels, low, high, color=colour, alpha=0.15, linewidth=0)
         elif len(curve.seeds) > 1:
-            error = [factor * stdev(at) / math.sqrt(len(at)) for at in zip(*curve.values, strict=True)]
-            low, high = (
-                [factor * mean + side * away for mean, away in zip(over.mean, error, strict=True)]
-                for side in (-1, 1)
-            )
+            low, high = ([factor * value for value in side] for side in _errors(curve))
             axes.vlines(curve.labels, low, high, color=colour, linewidth=1)
     for curve in theirs:
-        number = others.index(curve.name) if curve.name in others else -1
-        colour = COLOURS[number % len(COLOURS)] if number >= 0 else GREY
         axes.plot(
             curve.labels,
             [factor * value for value in spread(curve).mean],
-            color=colour,
+            color=_look(curve.name, others)[0],
             linestyle="--",
             linewidth=1,
             label=f"{curve.name}, theirs",
@@ -128,6 +121,23 @@ def figure(
     if curves:
         axes.legend(frameon=False)
     return drawn
+
+
+def _look(name: str, others: Sequence[str]) -> tuple[str, str | None]:
+    """The colour and the marker of a curve; the baseline, which is not among the others, has none."""
+    if name not in others:
+        return GREY, None
+    number = others.index(name)
+    return COLOURS[number % len(COLOURS)], _MARKERS[number % len(_MARKERS)]
+
+
+def _errors(curve: Curve) -> tuple[list[Number], list[Number]]:
+    """The mean over the seeds minus and plus its standard error, for every round."""
+    rounds = list(zip(*curve.values, strict=True))
+    away = [stdev(values) / math.sqrt(len(values)) for values in rounds]
+    means = spread(curve).mean
+    low, high = ([mean + side * one for mean, one in zip(means, away, strict=True)] for side in (-1, 1))
+    return low, high
 
 
 def save(drawn: Figure, path: str | Path) -> Path:

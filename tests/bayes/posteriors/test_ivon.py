@@ -27,21 +27,26 @@ def test_an_ordinary_training_ends_at_the_mean_field_optimum_of_linear_regressio
     assert (known.std > 1.1 * known.mean_field_std)[:3].all()
 
 
+def fifty_units(data, config, *, tau: float, **training) -> aw.Fitted:
+    """A network of one hidden layer that has learned numbers."""
+    return aw.fit(
+        aw.nets.mlp(data[0].shape[1], 1, hidden=(50,)),
+        data,
+        posterior=config,
+        task=aw.tasks.regression(tau=tau, standardise=False),
+        training=Training(batch_size=64, lr=1e-2, **training),
+        start="scratch",
+        seed=0,
+    )
+
+
 @pytest.mark.slow
 def test_its_steps_suit_a_training_with_a_large_learning_rate() -> None:
     x = torch.linspace(-2, 2, 200)[:, None]
     y = (3 * x).sin() + 0.05 * torch.randn(200, 1, generator=torch.Generator().manual_seed(0))
 
     def rmse(config) -> float:
-        fitted = aw.fit(
-            aw.nets.mlp(1, 1, hidden=(50,)),
-            (x, y),
-            posterior=config,
-            task=aw.tasks.regression(tau=400.0, standardise=False),
-            training=Training(epochs=150, batch_size=64, lr=1e-2),
-            start="scratch",
-            seed=0,
-        )
+        fitted = fifty_units((x, y), config, tau=400.0, epochs=150)
         return aw.evaluate(fitted, (x, y), draws=50)["rmse"]
 
     found, beyond_newton = (
@@ -77,15 +82,7 @@ def test_a_long_training_makes_shorter_steps_and_reaches_the_bound_of_the_others
     y = (y - y.mean()) / y.std() + 0.05 * torch.randn(250, 1, generator=rng)
 
     def bound(config) -> float:
-        fitted = aw.fit(
-            aw.nets.mlp(6, 1, hidden=(50,)),
-            (x, y),
-            posterior=config,
-            task=aw.tasks.regression(tau=300.0, standardise=False),
-            training=Training(min_steps=9_000, batch_size=64, lr=1e-2, schedule="cosine"),
-            start="scratch",
-            seed=0,
-        )
+        fitted = fifty_units((x, y), config, tau=300.0, min_steps=9_000, schedule="cosine")
         return elbo(fitted, (x, y), prior_std=1.0, draws=200, seed=0).per_label
 
     same = {"prior_std": 1.0, "kl_weight": 1.0}

@@ -1,6 +1,7 @@
 """Texts with many tags: an encoder that learns from the first of them, and a head that asks for more."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,20 @@ ENCODERS: Mapping[str, Mapping[str, Any]] = {
 LEARNING: Mapping[str, Any] = {"epochs": 5, "batch_size": 16, "head_lr": 3e-3, "length": 64}
 
 
+@dataclass(frozen=True)
+class Thawing:
+    """How an encoder learns: its name and rate, and what is the same for all of them."""
+
+    encoder: str
+    lr: float
+    epochs: int
+    batch_size: int
+    head_lr: float
+    """The rate of the linear layer above it."""
+    length: int
+    """Tokens of a text that are read."""
+
+
 @lru_cache(maxsize=32)
 def tagged_texts(
     name: str,
@@ -47,36 +62,31 @@ def tagged_texts(
     *,
     first: int,
     seed: int,
-    encoder: str,
-    lr: float,
-    epochs: int,
-    batch_size: int,
-    head_lr: float,
-    length: int,
+    how: Thawing,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Features and tags of the texts to learn from and to test on.
 
-    The encoder has learned from the texts that are labelled at the start, for a few epochs and at its own
-    rate `lr`, together with a linear layer at `head_lr`. What asks and answers later takes it as it is.
+    The encoder has learned from the texts that are labelled at the start, for a few epochs, together with
+    a linear layer. What asks and answers later takes it as it is.
     """
     data = load(name, data_dir=data_dir, **({"language": "fr"} if name == "xed" else {}))
     lines, tests = list(data.train_x[:train]), list(data.test_x[:test])
     y, test_y = data.train_y[:train].float(), data.test_y[:test].float()
-    found = load_encoder(encoder)
+    found = load_encoder(how.encoder)
     if found is None or not isinstance(found.module, SentenceEncoder):
-        raise InputError(f"{name} needs an encoder of texts, not {encoder}")
+        raise InputError(f"{name} needs an encoder of texts, not {how.encoder}")
     told, module = rounds.first_items(len(lines), first, seed=seed), found.module
-    tokens = module.tokens([lines[int(at)] for at in told], length=length)
+    tokens = module.tokens([lines[int(at)] for at in told], length=how.length)
     network: Any = fit(
-        encoded(module, nn.Linear(module.width, y.shape[1]), thaw=epochs, thaw_lr=lr),
+        encoded(module, nn.Linear(module.width, y.shape[1]), thaw=how.epochs, thaw_lr=how.lr),
         (tokens[:, (tokens != module.padding).any(dim=0)], y[told]),
         posterior="point",
         task=multilabel(),
-        training=Training(epochs=epochs, batch_size=batch_size, lr=head_lr),
+        training=Training(epochs=how.epochs, batch_size=how.batch_size, lr=how.head_lr),
         start="scratch",  # the linear layer; what is frozen stays
         seed=derive(seed, "loustau2023", "encoder"),
     ).network
-    features = [nets.embed(network.encoder, part, length=length) for part in (lines, tests)]
+    features = [nets.embed(network.encoder, part, length=how.length) for part in (lines, tests)]
     return features[0], y, features[1], test_y
 
 
@@ -89,7 +99,7 @@ def run(settings: Mapping[str, Any], seed: int, place: Place) -> dict[str, Any]:
         settings["test"],
         first=settings["first"],
         seed=seed,
-        **settings["encoder"],
+        how=Thawing(**settings["encoder"]),
     )
     engine, task = open_engine("local", processes=1), multilabel(threshold=0.2)
 
