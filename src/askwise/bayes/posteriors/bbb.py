@@ -4,7 +4,7 @@ Where the layers are is the placement of Zeng, Lesnikowski and Alvarez 2018: `la
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, get_args
 
@@ -36,8 +36,9 @@ class Config(Posterior):
     variance is alpha mean^2 (`scale="alpha"`) there is also the log-uniform prior of variational dropout
     (`prior="log_uniform"`; Kingma et al. 2015, Molchanov et al. 2017), which has no prior_std.
     The deviation softplus(rho) starts at rho_mean and is learned fast enough to reach its optimum in
-    the training. `shared_rate` gives rho the weights' learning rate, as the papers do; then the
-    deviation hardly leaves its start. A `kl_weight` of 1 is Bayes' rule, under which the prior drowns
+    the training; so are the means, where one layer is all that learns, as on frozen features.
+    `shared_rate` gives all the weights' learning rate, as the papers do; then the deviation hardly
+    leaves its start. A `kl_weight` of 1 is Bayes' rule, under which the prior drowns
     a few hundred labels; the defaults of prior, weight and warm-up were chosen on held-out training
     digits at 20 to 1,000 labels (docs/method.md).
     `noise` while learning: local, flipout or sample; by default local for dense layers, flipout for
@@ -86,7 +87,7 @@ class Config(Posterior):
         layers = {name: _layer(network, name, self, job) for name in names}
         with replaced(network, dict(layers)):
             own = learnable(network)
-            rates = {name: job.width_rate for name in own if ".rhos." in name and not self.shared_rate}
+            rates = {} if self.shared_rate else _rates(own, names, job)
             optimizer = job.optimizer(own, rates=rates, gaussian=names)
             # Measured: the squared inputs of local noise make a convolution slower with the channels last.
             channels_last = not any(
@@ -156,6 +157,13 @@ def _layer(network: nn.Module, name: str, config: Config, job: TrainingJob) -> B
     noise_kind: Noise = config.noise or ("local" if isinstance(plain, nn.Linear) else "flipout")
     rng = generator(job.seed, "noise", name, device=job.device)
     return BayesLayer(plain, rhos=rhos, noise=noise_kind, scale=config.scale, rng=rng)
+
+
+def _rates(own: Iterable[str], layers: Sequence[str], job: TrainingJob) -> dict[str, float]:
+    """Learning rates that are not the training's: of widths, and of means where one layer learns alone."""
+    alone = len(layers) == 1 and all(name.startswith(f"{layers[0]}.") for name in own)
+    rates = {name: job.width_rate for name in own if ".rhos." in name}
+    return rates | {name: job.head_rate for name in own if alone and ".means." in name}
 
 
 def _divergence(layers: Sequence[BayesLayer], config: Config, job: TrainingJob) -> Callable[[int], Terms]:
