@@ -151,20 +151,3 @@ def test_a_network_with_fewer_channels_keeps_its_part_of_the_state(posterior) ->
     assert small["std.0.weight"].shape == small["optimizer.0.weight.momentum"].shape == (2, 6)
     assert small["std.3.weight"].shape == (3, 8)
     assert torch.equal(small["rng"], fitted.state["rng"])
-
-
-@BOTH
-def test_the_curvature_is_taken_in_over_a_tenth_of_the_steps_or_the_share_that_is_given(posterior) -> None:
-    assert posterior().steps_in(job(500)) == posterior(take_in=0.1).steps_in(job(500)) == 50
-    assert posterior(take_in=1 / 3).steps_in(job(500)) == 166
-    assert posterior().steps_in(job(5)) == 2
-    assert posterior(betas=(0.9, 0.99)).steps_in(job(500)) is None
-
-    def fitted(**options) -> aw.Fitted:
-        return aw.fit(
-            network(), three_clouds(40), posterior=posterior(**options), training=Training(epochs=30)
-        )
-
-    usual, same, later = fitted(), fitted(take_in=0.1), fitted(take_in=0.5)
-    assert all(torch.equal(value, same.state[name]) for name, value in usual.state.items())
-    assert not torch.equal(usual.state["std.0.weight"], later.state["std.0.weight"])

@@ -158,8 +158,6 @@ def test_every_called_layer_is_gaussian_by_default_biases_too() -> None:
         ({"lr": -1.0}, "lr must be"),
         ({"reach": 0.0}, "reach must be above 0"),
         ({"samples": 0}, "samples must be"),
-        ({"take_in": 1.5}, "take_in is a share of the training, at most 1, not 1.5"),
-        ({"take_in": 0.2, "betas": (0.9, 0.99)}, r"betas\[1\] and take_in both say"),
     ],
 )
 def test_options_outside_their_range_are_refused(options: dict[str, object], message: str) -> None:

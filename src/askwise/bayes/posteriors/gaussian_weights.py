@@ -27,7 +27,11 @@ from askwise.types import Draws
 _STD, _AVERAGE = "std.", "optimizer."
 BETAS = (0.9, 0.99)
 """The first is the momentum's; the second stands back where the curvature is taken in."""
-_TAKE_IN = 0.1
+
+
+def take_in(job: TrainingJob) -> int:
+    """In how many steps the curvature is taken in: a tenth of the training, and at least two."""
+    return max(2, job.course.steps // 10)
 
 
 def anneal(gaussian: IVON | VOGN, job: TrainingJob) -> None:
@@ -87,7 +91,6 @@ class GaussianWeights(Posterior):
     kl_weight: float
     lr: float = 0.2
     reach: float = 3.0
-    take_in: float | None = None
     betas: Sequence[float] | None = None
     noise: str = "flipout"
     samples: int = 1
@@ -98,22 +101,9 @@ class GaussianWeights(Posterior):
         for name in ("prior_std", "kl_weight", "lr", "reach"):
             above_zero(name, getattr(self, name))
         choose("noise", self.noise, NOISES)
-        if self.take_in is not None:
-            self._check_take_in(self.take_in)
         if self.betas is not None:
             object.__setattr__(self, "betas", check_betas(self.betas))
         positive("samples", self.samples)
-
-    def _check_take_in(self, share: float) -> None:
-        if self.betas is not None:
-            raise InputError("betas[1] and take_in both say how the curvature is averaged; give one of them")
-        if above_zero("take_in", share) > 1:
-            raise InputError(f"take_in is a share of the training, at most 1, not {share!r}")
-
-    def steps_in(self, job: TrainingJob) -> int | None:
-        """In how many steps the curvature is taken in, at least two; None where betas[1] says how."""
-        share = _TAKE_IN if self.take_in is None else self.take_in
-        return max(2, int(share * job.course.steps)) if self.betas is None else None
 
     def placed(self, network: nn.Module, item: Tensor) -> list[str]:
         """Names of the Gaussian layers: of those chosen, the ones that learn."""

@@ -31,8 +31,8 @@ class Config(GaussianWeights):
     than 1,000 steps: the estimate of the curvature is noisy, and in long trainings the means would wander
     with it. The steps fall to zero, and no weight moves farther in one than `reach` times the training's
     lr; Adam moves about 1. The authors' betas[1] = .99999 would leave the curvature h at
-    `hess_init` for thousands of steps; here it is taken in over the first tenth of them, or another share
-    (`take_in`), and its average remembers the last tenth, unless betas[1] says otherwise.
+    `hess_init` for thousands of steps; here its average remembers the last tenth of the steps unless
+    betas[1] says otherwise.
 
     >>> aw.fit(network, (x, y), posterior=aw.ivon(last=1), training=short).posterior.name
     'ivon'
@@ -63,7 +63,7 @@ class Config(GaussianWeights):
             rng=generator(job.seed, "noise", device=job.device),
             hess_init=self.hess_init,
             betas=check_betas(self.betas or gaussian_weights.BETAS),
-            take_in=self.steps_in(job),
+            take_in=gaussian_weights.take_in(job) if self.betas is None else None,
             weight_decay=decay,
             samples=self.samples,
             clip_radius=self.reach * job.training.lr / newton,

@@ -28,9 +28,8 @@ class Config(GaussianWeights):
 
     The deviations follow the curvature: that of Gauss and Newton, right on average wherever the
     weights are, or the squares of each item's gradient ("squares", as Osawa et al. have it). It is taken
-    in over the first tenth of the training, or another share (`take_in`), so that this starts from the
-    prior; then its average remembers the last tenth, unless betas[1] says otherwise. In trainings of
-    20,000 steps under Bayes' rule lr=.1 with take_in=1/3 reached higher bounds. A step is `lr` of
+    in over the first tenth of the training, so that this starts from the prior; then its average
+    remembers the last tenth, unless betas[1] says otherwise. A step is `lr` of
     Newton's at first and falls to zero, and no weight moves farther in it than `reach` times the
     training's lr; Adam moves about 1. `noise` is "flipout", or "sample": one set of weights for a batch.
 
@@ -66,7 +65,7 @@ class Config(GaussianWeights):
             curvature=self.curvature,
             noise=self.noise,
             betas=check_betas(self.betas or gaussian_weights.BETAS),
-            take_in=self.steps_in(job),
+            take_in=gaussian_weights.take_in(job) if self.betas is None else None,
             damping=self.damping,
             warm_up=warm_up,
             samples=self.samples,
