@@ -134,7 +134,8 @@ def write(rows: Sequence[Row], folder: Path) -> None:
         f"items, tested on {frozen.TEST:,} others (TrashNet: three quarters and one). Photos through Lite2 at 320 px, "
         "texts through MiniLM. *default*: what `askwise new` writes (a layer on principal axes, its mode; typiclust "
         "first, then margin). *random*: the same model, items at random. *bbb + bald*: a Bayesian last layer on the "
-        "same features, made before its means had a rate of their own there (docs/method.md). *project*: the default as `askwise new` writes it whole, a fifth of the answers testing the "
+        "same features, made before its means had a rate of their own there (docs/method.md). *project*: the default as "
+        "`askwise new` writes it whole, a fifth of the answers testing the "
         "model and never learned from: these choose the temperature of the model that is handed over, and count as "
         "labels here. **Fashion-MNIST and XED are the headline: no default was chosen on them.** TREC, TrashNet and "
         "CIFAR-10 are development sets.",

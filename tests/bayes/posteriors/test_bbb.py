@@ -241,7 +241,7 @@ def test_an_untouched_training_comes_near_the_best_bound_of_longer_ones(labels: 
 
 
 def test_the_means_of_a_layer_that_learns_alone_have_a_rate_that_arrives() -> None:
-    """Frozen features or none below: 500 steps are enough; below them nothing changes the rate."""
+    """Above layers that learn as well, they keep the training's rate."""
     digits = aw.data.load("digits")
     data = digits.train_x[:240].flatten(1), digits.train_y[:240]
 

@@ -37,8 +37,8 @@ class Config(Posterior):
     (`prior="log_uniform"`; Kingma et al. 2015, Molchanov et al. 2017), which has no prior_std.
     The deviation softplus(rho) starts at rho_mean and is learned fast enough to reach its optimum in
     the training; so are the means, where one layer is all that learns, as on frozen features.
-    `shared_rate` gives all the weights' learning rate, as the papers do; then the deviation hardly
-    leaves its start. A `kl_weight` of 1 is Bayes' rule, under which the prior drowns
+    `shared_rate` gives them the learning rate of all other weights, as the papers do; then the
+    deviation hardly leaves its start. A `kl_weight` of 1 is Bayes' rule, under which the prior drowns
     a few hundred labels; the defaults of prior, weight and warm-up were chosen on held-out training
     digits at 20 to 1,000 labels (docs/method.md).
     `noise` while learning: local, flipout or sample; by default local for dense layers, flipout for
