@@ -34,7 +34,7 @@ from askwise.train.progress import Follow
 _BATCH = 256  # validation items in one pass
 _TRAVEL = 15.0  # nats: from softplus(-11) to a prior's deviation of 1, and some to spare
 _HEAD_TRAVEL = 25.0  # how far a mean of a linear head may have to go; measured on digits
-_FASTEST, _TIMES = 0.1, 100  # nats a step; times the weights' rate, so that a tiny one moves nothing
+_FASTEST, _TIMES = 0.1, 100  # a step; times the weights' rate, so that a tiny one moves nothing
 _LARGE = 2e8  # floating-point operations of a step's forward pass from which several threads pay
 
 State: TypeAlias = dict[str, Tensor]

@@ -19,14 +19,16 @@ _LEAST = 1e-12  # an item that is joined to nothing keeps a value
 
 def rbf(x: Float[Tensor, "N D"], y: Float[Tensor, "M D"], *, width: float) -> Float[Tensor, "N M"]:
     """The edges exp(-|x - y|^2 / (2 width^2)) between two sets of items, in double precision."""
-    distance = torch.cdist(x.double(), y.double())
-    return (-(distance**2) / (2 * width**2)).exp()
+    return _log_edges(x, y, width).exp()
 
 
 def shares(x: Float[Tensor, "N D"], y: Float[Tensor, "M D"], *, width: float) -> Float[Tensor, "N M"]:
     """The same edges in shares of one for each row, however far all of its items are."""
-    distance = torch.cdist(x.double(), y.double())
-    return (-(distance**2) / (2 * width**2)).softmax(dim=1)
+    return _log_edges(x, y, width).softmax(dim=1)
+
+
+def _log_edges(x: Float[Tensor, "N D"], y: Float[Tensor, "M D"], width: float) -> Float[Tensor, "N M"]:
+    return -(torch.cdist(x.double(), y.double()) ** 2) / (2 * width**2)
 
 
 def zhu_width(x: Float[Tensor, "N D"], labels: Mapping[int, int]) -> float:
