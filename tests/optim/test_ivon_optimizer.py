@@ -37,11 +37,10 @@ def learn(optimizer: IVON, network: nn.Module, x: Tensor, y: Tensor, steps: int)
 
 
 @pytest.mark.parametrize("samples", [1, 3])
-@pytest.mark.parametrize("clip", [float("inf"), 0.5])
-def test_it_equals_the_public_package_on_the_same_noise(samples: int, clip: float, monkeypatch) -> None:
+def test_it_equals_the_public_package_on_the_same_noise(samples: int, monkeypatch) -> None:
     network, x, y = small()
     other = copy.deepcopy(network)
-    optimizer = made(network, samples=samples, clip_radius=clip)
+    optimizer = made(network, samples=samples)
     theirs = public.IVON(
         other.parameters(),
         lr=HARD["lr"],
@@ -51,7 +50,6 @@ def test_it_equals_the_public_package_on_the_same_noise(samples: int, clip: floa
         beta2=HARD["betas"][1],
         weight_decay=HARD["weight_decay"],
         mc_samples=samples,
-        clip_radius=clip,
     )
     twin = torch.Generator().manual_seed(1)
     shapes = [p.shape for p in other.parameters()]

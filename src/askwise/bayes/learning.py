@@ -35,6 +35,7 @@ _BATCH = 256  # validation items in one pass
 _TRAVEL = 15.0  # nats: from softplus(-11) to a prior's deviation of 1, and some to spare
 _HEAD_TRAVEL = 25.0  # how far a mean of a linear head may have to go; measured on digits
 _FASTEST, _TIMES = 0.1, 100  # a step; times the weights' rate, so that a tiny one moves nothing
+_AHEAD, _BRISK = 3.0, 0.03  # of widths in long trainings: times the weights' rate; a step
 _LARGE = 2e8  # floating-point operations of a step's forward pass from which several threads pay
 
 State: TypeAlias = dict[str, Tensor]
@@ -70,9 +71,11 @@ class TrainingJob:
         """The first learning rate of a Gaussian's log-deviation, which falls to zero along a cosine.
 
         It lets a deviation cross its whole range in the training. At the weights' own rate it would
-        stay near its start: 500 steps of .001 are half a nat.
+        stay near its start: 500 steps of .001 are half a nat. In a long training it is still three
+        times the weights': behind deviations that lag, units stay in use that the bound is better without.
         """
-        return self._crossing(_TRAVEL)
+        ahead = min(_AHEAD * self.training.lr, _BRISK)
+        return max(ahead, self._crossing(_TRAVEL))
 
     @property
     def head_rate(self) -> float:
