@@ -32,7 +32,7 @@ RUNS: dict[str, dict[str, Any]] = {
     "energy": {
         "task": {"name": "regression"},
         "posterior": {"name": "laplace"},
-        "training": {"lr": 1e-2, "batch_size": 32},  # as examples/uci.py
+        "training": {"epochs": 50, "min_steps": 500, "lr": 1e-2, "batch_size": 32},
         "initial": 20,
         "batch": 20,
         "budget": 160,

@@ -188,7 +188,7 @@ def settings(key: Key) -> dict[str, Any]:
             "held_out": HELD_OUT,
             "grid": grid(str(key["data"]), method),
             "posterior": options(method.posterior),
-            "training": options(aw.Training(**method.training)),
+            "training": options(aw.Training(**method.training), task="regression"),
         }
     )
 

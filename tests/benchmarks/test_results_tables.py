@@ -9,6 +9,7 @@ from jobs.tables import Measure, differences, footer, grouped, of, spans
 
 import askwise as aw
 from askwise.math.paired import difference, holm
+from askwise.train.training import Length
 
 MEASURE = Measure(key="score", title="score", write="{:.2f}", high=True)
 
@@ -110,8 +111,18 @@ def test_a_new_default_is_a_new_protocol(monkeypatch) -> None:
     assert digest(options(aw.bbb(last=1))) == digest(options(aw.bbb(last=1)))
     before = options(aw.Training())
     assert before["lr"] == 3e-3
-    monkeypatch.setattr("askwise.train.training.MIN_STEPS", 4000)  # a default that no field shows
+    longer = Length(50, min_steps=4000)
+    monkeypatch.setattr("askwise.train.training.USUAL", longer)  # a default that no field shows
     assert options(aw.Training()) != before
+
+
+def test_a_training_says_the_length_of_its_task() -> None:
+    untouched, named = aw.Training(), aw.Training(epochs=7)
+    assert options(untouched)["min_steps"] == 500
+    assert "passes" not in options(untouched)
+    found = options(untouched, task="regression")
+    assert (found["epochs"], found["min_steps"], found["passes"]) == (50, 5000, 500)
+    assert options(named, task="regression") == options(named)  # what is named belongs to no task
 
 
 def test_an_option_that_is_off_changes_no_protocol() -> None:

@@ -15,11 +15,13 @@ def visits(count: int, batch: int, seed: int, **options: int) -> list[list[int]]
         return {"loss": (weight * inputs.mean()).sum()}
 
     data = examples((torch.ones(count, 1), torch.arange(count)))
+    training = Training(epochs=2, batch_size=batch, **options)
     train(
         step,
         Plain([{"params": [weight]}], name="adam", lr=1e-3),
         data,
-        training=Training(epochs=2, batch_size=batch, **options),
+        training=training,
+        course=training.course(count),
         rng=torch.Generator().manual_seed(seed),
         device=torch.device("cpu"),
     )
@@ -52,12 +54,13 @@ def test_few_examples_are_passed_over_several_times_an_epoch() -> None:
 
 def test_the_history_is_the_mean_over_examples() -> None:
     weight = torch.nn.Parameter(torch.zeros(1))
-    data = examples((torch.arange(5.0)[:, None], torch.arange(5)))
+    data, training = examples((torch.arange(5.0)[:, None], torch.arange(5))), Training(epochs=1, batch_size=3)
     history = train(
         lambda inputs, labels, number: {"loss": inputs.mean() + 0 * weight.sum()},
         Plain([{"params": [weight]}], name="adam", lr=1e-3),
         data,
-        training=Training(epochs=1, batch_size=3),
+        training=training,
+        course=training.course(5),
         rng=torch.Generator().manual_seed(0),
         device=torch.device("cpu"),
     )

@@ -1,6 +1,7 @@
 """How long a training is, how its learning rate changes, and which weights decay."""
 
 import math
+from statistics import fmean
 
 import pytest
 import torch
@@ -42,6 +43,60 @@ def test_an_ordinary_training_has_enough_steps_whatever_the_number_of_labels() -
     assert min(steps.values()) >= 500
     assert steps[10_000] == 50 * math.ceil(10_000 / 64)
     assert Training(epochs=50).course(20).steps == 50  # the control: what it used to be
+
+
+@pytest.mark.parametrize(
+    ("count", "usual", "numbers"),
+    [
+        (20, 500, 500),
+        (100, 500, 1000),
+        (277, 500, 2500),
+        (640, 500, 5000),  # 500 passes in ten batches: from here on steps count
+        (1000, 800, 5600),  # seven passes in each of fifty epochs, the first number that makes 5,000
+        (6400, 5000, 5000),
+        (10_000, 7850, 7850),  # fifty epochs
+    ],
+)
+def test_an_untouched_training_is_as_long_as_the_task_asks(count: int, usual: int, numbers: int) -> None:
+    assert Training().course(count, "regression").steps == numbers
+    for task in ("classification", "multilabel", "segmentation", "a task of one's own"):
+        assert Training().course(count, task) == Training().course(count)
+        assert Training().course(count, task).steps == usual
+
+
+@pytest.mark.parametrize("named", [{"epochs": 50}, {"min_steps": 500}, {"epochs": 50, "min_steps": 500}])
+def test_a_length_that_is_named_is_the_same_for_every_task(named: dict[str, int]) -> None:
+    for count in (20, 100, 277, 1000, 10_000):
+        assert Training(**named).course(count, "regression") == Training(**named).course(count)
+    assert Training(epochs=50).course(277, "regression").steps == 50 * 5
+
+
+def test_few_numbers_get_no_more_passes_than_help() -> None:
+    for count in (1, 20, 64, 65, 100, 277, 600):
+        course = Training().course(count, "regression")
+        assert course.epochs * course.passes == 500
+    assert Training(batch_size=8).course(80, "regression").steps == 5000
+
+
+@pytest.mark.parametrize("posterior", ["point", "bbb", "ivon", "vogn"])
+def test_a_fit_is_as_long_as_its_task_asks(posterior: str) -> None:
+    x = torch.randn(70, 3, generator=torch.Generator().manual_seed(0))
+    number, label = x[:, :1].exp(), (x[:, 0] > 0).long()
+
+    def learned(targets: torch.Tensor, training: Training | None = None) -> aw.Fitted:
+        task = aw.tasks.regression(tau=100.0) if targets is number else "classification"
+        network = aw.nets.mlp(3, 1 if targets is number else 2, hidden=(4,))
+        return aw.fit(
+            network, (x, targets), posterior=posterior, task=task, training=training, start="scratch", seed=0
+        )
+
+    def same(one: aw.Fitted, other: aw.Fitted) -> bool:
+        return one.history == other.history
+
+    old, long = Training(epochs=50, min_steps=500), Training(epochs=50, min_steps=1000)
+    assert same(learned(label), learned(label, old))
+    assert same(learned(number), learned(number, long))
+    assert not same(learned(number), learned(number, old))  # control
 
 
 def test_schedules_start_at_the_whole_rate_and_fall() -> None:
@@ -147,3 +202,45 @@ def test_counting_the_work_leaves_the_network_as_it_was() -> None:
     assert network.training
     assert not network[1].training
     assert network[1].num_batches_tracked == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("posterior", ["point", "laplace"])
+def test_an_untouched_training_on_numbers_is_near_the_best_of_a_grid(posterior: str) -> None:
+    """A curved function of four numbers with a little noise; means over three draws of its items."""
+
+    def measured(labels: int, training: Training | None) -> tuple[float, float]:
+        found = []
+        for seed in range(3):
+            rng = torch.Generator().manual_seed(seed)
+            x = 2 * torch.rand(labels + 300, 4, generator=rng) - 1
+            y = (4 * x[:, :1]).sin() + 2 * x[:, 1:2] * x[:, 2:3] + x[:, 3:] ** 2
+            y = y + 0.05 * torch.randn(len(y), 1, generator=rng)
+            fitted = aw.fit(
+                aw.nets.homoscedastic(aw.nets.mlp(4, 1, hidden=(50,))),
+                (x[:labels], y[:labels]),
+                task="regression",
+                posterior=posterior,
+                training=training,
+                start="scratch",
+                seed=seed,
+            )
+            found.append(aw.evaluate(fitted, (x[labels:], y[labels:]), draws=20))
+        return fmean(one["rmse"] for one in found), fmean(one["nll"] for one in found)
+
+    def grid(labels: int) -> dict[tuple[int, float], tuple[float, float]]:
+        return {
+            (steps, lr): measured(labels, Training(epochs=50, min_steps=steps, lr=lr, schedule=schedule))
+            for steps in (500, 1000, 2000, 5000)
+            for lr, schedule in ((3e-3, "constant"), (1e-2, "cosine"))
+        }
+
+    tried = {labels: grid(labels) for labels in (100, 800)}
+    best = {labels: [min(of) for of in zip(*found.values(), strict=True)] for labels, found in tried.items()}
+    for labels, (rmse, nll) in best.items():
+        ours = measured(labels, None)
+        assert ours[0] < 1.2 * rmse, labels
+        assert ours[1] < nll + 0.2, labels
+    # The controls: 500 steps are too short for many numbers, 5,000 too long for few whose noise is learned.
+    assert tried[800][500, 3e-3][0] > 1.2 * best[800][0]
+    assert tried[100][5000, 3e-3][1] > best[100][1] + 0.2

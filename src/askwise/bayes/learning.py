@@ -64,7 +64,7 @@ class TrainingJob:
     @property
     def course(self) -> Course:
         """The epochs and batches of the training."""
-        return self.training.course(len(self.data))
+        return self.training.course(len(self.data), self.task.name)
 
     @property
     def width_rate(self) -> float:
@@ -172,6 +172,7 @@ def learn(
             optimizer,
             job.data,
             training=job.training,
+            course=job.course,
             rng=generator(job.seed, "train", "order"),
             device=job.device,
             progress=job.progress,

@@ -4,7 +4,7 @@ import json
 import os
 import platform
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from typing import Any
 
@@ -73,17 +73,19 @@ def plain(value: Any) -> Any:
     return value
 
 
-def options(config: Any) -> dict[str, Any]:
+def options(config: Any, *, task: str = "classification") -> dict[str, Any]:
     """Every option of a posterior or training that is on, defaults too: a new default is a new protocol.
 
     Options that are off (None, False, 0) are left out, so that a new one that nobody uses changes
-    nothing. A training says its epochs and its least steps, whether they were given or are the default.
+    nothing. A training says its epochs and its least steps, whether they were given or are the default
+    of the task.
     """
     told = {name: value for name, value in asdict(config).items() if value}
     if hasattr(config, "name"):
         told = {"name": config.name, **told}
     if isinstance(config, Training):
-        course = config.course(1)
-        told |= {"epochs": course.epochs, "min_steps": course.steps}
+        length = config.length(task)
+        told |= {"epochs": length.epochs, "min_steps": replace(length, passes=None).course([1]).steps}
+        told |= {} if length.passes is None else {"passes": length.passes}
     found: dict[str, Any] = plain(told)
     return found

@@ -12,7 +12,7 @@ from askwise.train.ending import EarlyStop, Ending, last_epoch
 from askwise.train.examples import Examples
 from askwise.train.optimizer import Optimizer, set_pace
 from askwise.train.progress import Follow, track
-from askwise.train.training import Training
+from askwise.train.training import Course, Training
 
 Terms: TypeAlias = Mapping[str, Tensor]
 """The named parts of a loss; the one called `loss` is minimised, all are logged."""
@@ -30,6 +30,7 @@ def train(
     data: Examples,
     *,
     training: Training,
+    course: Course,
     rng: torch.Generator,
     device: torch.device,
     progress: Follow = False,
@@ -39,10 +40,9 @@ def train(
 ) -> History:
     """The history of minimising `step(inputs, labels, step number)["loss"]` over prepared batches.
 
-    It has one entry for each epoch that was learned.
+    It has one entry for each epoch that was learned. `course` is the length, `training` the pace.
     """
     history: list[dict[str, float]] = []
-    course = training.course(len(data))
     number, last = 0, course.epochs
     for _ in track(range(course.epochs), "learning", show=progress):
         sums: dict[str, float] = {}
