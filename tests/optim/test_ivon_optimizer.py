@@ -37,10 +37,11 @@ def learn(optimizer: IVON, network: nn.Module, x: Tensor, y: Tensor, steps: int)
 
 
 @pytest.mark.parametrize("samples", [1, 3])
-def test_it_equals_the_public_package_on_the_same_noise(samples: int, monkeypatch) -> None:
+@pytest.mark.parametrize("clip", [float("inf"), 0.5])
+def test_it_equals_the_public_package_on_the_same_noise(samples: int, clip: float, monkeypatch) -> None:
     network, x, y = small()
     other = copy.deepcopy(network)
-    optimizer = made(network, samples=samples)
+    optimizer = made(network, samples=samples, clip_radius=clip)
     theirs = public.IVON(
         other.parameters(),
         lr=HARD["lr"],
@@ -50,6 +51,7 @@ def test_it_equals_the_public_package_on_the_same_noise(samples: int, monkeypatc
         beta2=HARD["betas"][1],
         weight_decay=HARD["weight_decay"],
         mc_samples=samples,
+        clip_radius=clip,
     )
     twin = torch.Generator().manual_seed(1)
     shapes = [p.shape for p in other.parameters()]

@@ -10,7 +10,7 @@ from torch.nn import Parameter
 
 from askwise.errors import above_zero, at_least_zero
 from askwise.optim.flipout import flipped
-from askwise.optim.sampling import Samples, common_options, cut, gradients, normal, placed, rate
+from askwise.optim.sampling import Samples, common_options, gradients, normal, placed, rate
 from askwise.optim.squares import Layer
 
 
@@ -21,9 +21,7 @@ class IVON(torch.optim.Optimizer):
     posterior (it is `ess` or lambda elsewhere). `weight_decay` is delta, so the prior's precision is
     count * delta. h follows the curvature of the loss, estimated from gradient times noise, and starts
     at `hess_init`. The mean moves by lr (hess_init + delta) times momentum over (h + delta), that
-    quotient cut at `clip_radius`: lr is that of plain descent as long as h stays where it starts. A
-    gradient is cut before it enters the momentum, which the authors' package does not do, where it
-    alone would be three times the radius.
+    quotient cut at `clip_radius`: lr is that of plain descent as long as h stays where it starts.
 
     With `flipout` every item has weights of its own, which makes gradient and curvature far less noisy
     and costs the products of the layers twice. It is a network and those of its layers, by name, whose
@@ -164,16 +162,13 @@ class IVON(torch.optim.Optimizer):
     def _move_means(self, group: dict[str, Any], grads: list[Tensor]) -> None:
         parameters, beta, decay = group["params"], group["betas"][0], group["weight_decay"]
         momentum = [self.state[p]["momentum"] for p in parameters]
-        curvature, radius = torch._foreach_add(self._hess(group), decay), group["clip_radius"]
-        if radius < float("inf"):
-            grads = [cut(g, c, radius) for g, c in zip(grads, curvature, strict=True)]
         torch._foreach_lerp_(momentum, grads, 1 - beta)
         move = torch._foreach_div(momentum, 1 - beta ** group["step"])
         torch._foreach_add_(move, parameters, alpha=decay)
-        torch._foreach_div_(move, curvature)
-        if radius < float("inf"):
-            torch._foreach_clamp_min_(move, -radius)
-            torch._foreach_clamp_max_(move, radius)
+        torch._foreach_div_(move, torch._foreach_add(self._hess(group), decay))
+        if group["clip_radius"] < float("inf"):
+            torch._foreach_clamp_min_(move, -group["clip_radius"])
+            torch._foreach_clamp_max_(move, group["clip_radius"])
         torch._foreach_add_(parameters, move, alpha=-group["lr"] * (group["hess_init"] + decay))
 
 

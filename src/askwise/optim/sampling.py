@@ -11,7 +11,6 @@ from torch.nn import Parameter
 from askwise.errors import InputError, above_zero, at_least_zero, positive
 
 _REMEMBERED = 0.1  # of the steps so far
-_ALONE = 3.0  # measured on yacht and energy: with 1 short trainings are slow, with 10 outliers come through
 NOISES = ("flipout", "sample")
 """Weights of its own for every item of a batch, or one sample for all of them."""
 
@@ -53,16 +52,6 @@ def check_radius(radius: float) -> float:
     if not radius > 0:
         raise InputError(f"clip_radius must be above 0, not {radius!r}")
     return radius
-
-
-def cut(gradient: Tensor, curvature: Tensor, radius: float) -> Tensor:
-    """`gradient`, no larger than what would alone move a weight `_ALONE` times as far as a step may.
-
-    A step is cut, too. But the momentum keeps a gradient for ten steps, and one that is a hundred times
-    too large would let all of them reach as far as they may.
-    """
-    most = _ALONE * radius * curvature
-    return torch.minimum(torch.maximum(gradient, -most), most)
 
 
 @contextmanager

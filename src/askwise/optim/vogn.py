@@ -14,7 +14,7 @@ from askwise.optim.beside import AveragedAdam
 from askwise.optim.flipout import flipped
 from askwise.optim.layers import gaussian_layers, own_parameters
 from askwise.optim.recording import Recording, recording
-from askwise.optim.sampling import NOISES, Samples, common_options, cut, gradients, normal, placed, rate
+from askwise.optim.sampling import NOISES, Samples, common_options, gradients, normal, placed, rate
 
 CURVATURES = ("gauss_newton", "squares")
 _FIRST_TAU = 0.1
@@ -27,7 +27,7 @@ class VOGN(torch.optim.Optimizer):
     sampled weights, h the curvature there, a mean over the items, r = 1 - betas[1] and d = tau
     prior_precision / count:
         s  <- (1 - tau r) s + r h
-        mu <- mu - lr momentum(cut(g + d mu)) / (s' + d + damping)
+        mu <- mu - lr momentum(g + d mu) / (s' + d + damping)
     s starts at zero, so q starts as the prior and takes the curvature in over the first 1 / r steps: a
     training is several times as long. With `take_in` r is 1 / take_in over the first `take_in` steps, and
     afterwards what makes s remember the last tenth of the steps so far. s' is s without its start, as in
@@ -44,8 +44,7 @@ class VOGN(torch.optim.Optimizer):
     tau weighs the prior and rises from .1 to 1 over the first `warm_up` steps. `count` is the number
     of labels, times rho where inputs are augmented so as to count for more. The damping is in the step
     alone: weights are sampled without it, while learning as in prediction. The momentum is an
-    average, so lr is Osawa's alpha / (1 - betas[0]); what lr multiplies is cut at `clip_radius`, and a
-    gradient before it enters the average where it alone would be three times that.
+    average, so lr is Osawa's alpha / (1 - betas[0]); what lr multiplies is cut at `clip_radius`.
 
     Gaussian are the weights and biases of the Linear and Conv layers, or of those in `layers` (names
     or modules). All other parameters (BatchNorm, embeddings, ...) stay deterministic and learn by
@@ -175,9 +174,9 @@ class VOGN(torch.optim.Optimizer):
             momentum, square, seen = (self.state[p][name] for name in ("momentum", "square", "seen"))
             square.mul_(1 - tau * pace).add_(found, alpha=pace)
             seen.mul_(1 - tau * pace).add_(tau * pace)  # how much of s is not its start
-            curvature = square / seen.item() + (decay + group["damping"])
-            momentum.lerp_(cut(gradient + decay * p, curvature, group["clip_radius"]), 1 - beta)
-            move = momentum / curvature.mul_(1 - beta ** group["step"])
+            momentum.lerp_(gradient + decay * p, 1 - beta)
+            move = momentum / (1 - beta ** group["step"])
+            move /= square / seen.item() + (decay + group["damping"])
             p.sub_(move.clamp_(-group["clip_radius"], group["clip_radius"]), alpha=group["lr"])
         self.rest.step()
 
