@@ -5,10 +5,10 @@ import os
 import subprocess
 import sys
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from askwise.errors import InputError, choose, positive
-from jobs.experiment import Experiment
+from jobs.experiment import Experiment, Key
 from jobs.ledger import Home, Ledger
 from jobs.queue import Queue, listing
 
@@ -20,6 +20,7 @@ def main(experiments: Sequence[Experiment], home: Home, arguments: Sequence[str]
     parser = argparse.ArgumentParser(description="The experiments of results/, in order of priority.")
     parser.add_argument("--jobs", type=int, default=1, help="processes, each with one thread")
     parser.add_argument("--only", help=f"some of: {', '.join(e.name for e in experiments)}")
+    parser.add_argument("--where", metavar="NAME=VALUE,...", help="only jobs like posterior=bbb,laplace")
     parser.add_argument("--tables", action="store_true", help="do no job, write all tables again")
     parser.add_argument("--list", action="store_true", help="what is done, and how long the rest may take")
     parser.add_argument("--keep-current", action="store_true", help="take out rows of replaced protocols")
@@ -27,6 +28,7 @@ def main(experiments: Sequence[Experiment], home: Home, arguments: Sequence[str]
     options = parser.parse_args(arguments)
     try:
         chosen = _chosen(experiments, options.only)
+        wanted = _wanted(chosen, options.where)
         positive("--jobs", options.jobs)
     except InputError as error:
         parser.error(str(error))
@@ -38,9 +40,9 @@ def main(experiments: Sequence[Experiment], home: Home, arguments: Sequence[str]
             print(f"{experiment.name}: {Ledger(experiment, home).keep_current()} rows taken out")
         return 0
     if options.jobs > 1:
-        return _side_by_side(options.jobs, options.only)
+        return _side_by_side(options.jobs, only=options.only, where=options.where)
     run, parent = (options.part_of or f"{uuid.uuid4().hex[:12]}:0").split(":")
-    queue = Queue(chosen, home, run=run, stop=lambda: int(parent) not in (0, os.getppid()))
+    queue = Queue(chosen, home, run=run, stop=lambda: int(parent) not in (0, os.getppid()), wanted=wanted)
     if options.tables:
         queue.tables(queue.ledgers)
     else:
@@ -58,10 +60,22 @@ def _chosen(experiments: Sequence[Experiment], only: str | None) -> list[Experim
     return [experiment for experiment in experiments if experiment.name in asked]
 
 
-def _side_by_side(count: int, only: str | None) -> int:
+def _wanted(experiments: Sequence[Experiment], where: str | None) -> Callable[[Key], bool]:
+    """Whether a job is one of those asked for: its key has one of the values."""
+    if where is None:
+        return lambda _: True
+    name, _, values = where.partition("=")
+    keys = [key for experiment in experiments for key in experiment.jobs]
+    choose("name in --where", name, dict.fromkeys(known for key in keys for known in key))
+    found = dict.fromkeys(str(key[name]) for key in keys if name in key)
+    asked = [choose(name, value.strip(), found) for value in values.split(",")]
+    return lambda key: str(key.get(name)) in asked
+
+
+def _side_by_side(count: int, **options: str | None) -> int:
     """Several processes that share the queue as two terminals would."""
     command = [sys.executable, sys.argv[0], "--part-of", f"{uuid.uuid4().hex[:12]}:{os.getpid()}"]
-    command += ["--only", only] if only else []
+    command += [part for name, given in options.items() if given for part in (f"--{name}", given)]
     children = [subprocess.Popen(command) for _ in range(count)]
     try:
         codes = [child.wait() for child in children]

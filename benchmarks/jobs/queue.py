@@ -19,10 +19,16 @@ class Queue:
     """One process that does jobs until there are none left; several may run side by side."""
 
     def __init__(
-        self, experiments: Sequence[Experiment], home: Home, *, run: str, stop: Callable[[], bool]
+        self,
+        experiments: Sequence[Experiment],
+        home: Home,
+        *,
+        run: str,
+        stop: Callable[[], bool],
+        wanted: Callable[[Key], bool] = lambda _: True,
     ) -> None:
         self.ledgers = [Ledger(experiment, home) for experiment in experiments]
-        self.run, self.stop = run, stop
+        self.run, self.stop, self.wanted = run, stop, wanted
         self.failed: list[str] = []
         self._commit, self._code = commit(), code()
         self._tried: set[tuple[str, str]] = set()
@@ -63,7 +69,7 @@ class Queue:
     def _next(self, stack: ExitStack) -> tuple[Ledger, Key, Claim] | None:
         """The next job, claimed until the stack is left."""
         for ledger in self.ledgers:
-            for key in ledger.left():
+            for key in filter(self.wanted, ledger.left()):
                 if (ledger.path.name, repr(key)) in self._tried or not self._is_ready(ledger.experiment):
                     continue
                 attempt: AbstractContextManager[Claim | None] = ledger.claim(key, run=self.run)

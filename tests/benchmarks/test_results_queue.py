@@ -98,6 +98,18 @@ def test_only_some_experiments(tmp_path) -> None:
         go(tmp_path, "--only", "cube")
 
 
+def test_only_some_jobs(tmp_path, capsys) -> None:
+    assert go(tmp_path, "--only", "squares", "--where", "number=6,2") == 0
+    assert starts(tmp_path) == ["squares 2", "squares 6"]
+    assert go(tmp_path, "--only", "squares") == 0  # the others are still to be done, and these are not lost
+    assert len(starts(tmp_path)) == 8
+    assert (tmp_path / "results" / "squares.md").read_text() == SQUARES
+    for wrong in ("number=9", "size=2", "number"):
+        with pytest.raises(SystemExit):
+            go(tmp_path, "--where", wrong)
+    assert "unknown number '9'; choose one of: 0, 1" in capsys.readouterr().err
+
+
 def test_a_row_of_another_protocol_does_not_count(tmp_path) -> None:
     go(tmp_path, "--only", "cubes")
     assert go(tmp_path, "--only", "cubes", scale=10) == 0
