@@ -57,9 +57,9 @@ extras: $(VENV)/.installed
 slow: $(VENV)/.installed
 	ASKWISE_UNCHECKED=1 $(BIN)/python -m pytest -n 2 -m slow
 
-# Every experiment of results/, in order of priority. Stopped anywhere, it goes on; ONLY=digits,uci for some, WHERE=seed=0,1 for some jobs.
+# Every experiment of results/, in order of priority. Stopped anywhere, it goes on; ONLY=digits,uci for some, WHERE='seed=0|1' for some jobs.
 JOBS ?= 1
-QUEUE := OMP_NUM_THREADS=1 $(BIN)/python benchmarks/results.py $(if $(ONLY),--only $(ONLY)) $(if $(WHERE),--where $(WHERE))
+QUEUE := OMP_NUM_THREADS=1 $(BIN)/python benchmarks/results.py $(if $(ONLY),--only $(ONLY)) $(if $(WHERE),--where "$(WHERE)")
 
 results: $(VENV)/.installed
 	$(QUEUE) --jobs $(JOBS)

@@ -2,7 +2,7 @@
 
     make results                    on one core; JOBS=2 for both
     make results ONLY=digits,uci    some of them
-    make results ONLY=uci WHERE=posterior=bbb,vbll    some jobs of one
+    make results ONLY=uci WHERE='posterior=bbb|v*'    some jobs of one
     make results-tables             only the tables, from the rows that are there
     make results-list               what is done, and how long the rest may take
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Callable, Sequence
+from fnmatch import fnmatchcase
 
 from askwise.errors import InputError, choose, positive
 from jobs.experiment import Experiment, Key
@@ -20,7 +21,7 @@ def main(experiments: Sequence[Experiment], home: Home, arguments: Sequence[str]
     parser = argparse.ArgumentParser(description="The experiments of results/, in order of priority.")
     parser.add_argument("--jobs", type=int, default=1, help="processes, each with one thread")
     parser.add_argument("--only", help=f"some of: {', '.join(e.name for e in experiments)}")
-    parser.add_argument("--where", metavar="NAME=VALUE,...", help="only jobs like posterior=bbb,laplace")
+    parser.add_argument("--where", metavar="NAME=VALUE|...", help="only jobs like posterior=bbb|v*")
     parser.add_argument("--tables", action="store_true", help="do no job, write all tables again")
     parser.add_argument("--list", action="store_true", help="what is done, and how long the rest may take")
     parser.add_argument("--keep-current", action="store_true", help="take out rows of replaced protocols")
@@ -61,14 +62,16 @@ def _chosen(experiments: Sequence[Experiment], only: str | None) -> list[Experim
 
 
 def _wanted(experiments: Sequence[Experiment], where: str | None) -> Callable[[Key], bool]:
-    """Whether a job is one of those asked for: its key has one of the values."""
+    """Whether a job is one of those asked for: its key has one of the values, in which * stands for anything."""
     if where is None:
         return lambda _: True
-    name, _, values = where.partition("=")
+    name, _, patterns = where.partition("=")
     keys = [key for experiment in experiments for key in experiment.jobs]
     choose("name in --where", name, dict.fromkeys(known for key in keys for known in key))
     found = dict.fromkeys(str(key[name]) for key in keys if name in key)
-    asked = [choose(name, value.strip(), found) for value in values.split(",")]
+    asked: set[str] = set()
+    for pattern in patterns.split("|"):
+        asked |= {value for value in found if fnmatchcase(value, pattern)} or {choose(name, pattern, found)}
     return lambda key: str(key.get(name)) in asked
 
 
