@@ -1,5 +1,6 @@
 """Every experiment of the queue: its jobs, its protocol, and its tables from invented rows."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -268,6 +269,20 @@ def test_gals_grid_has_twelve_points_and_his_network_drops_inputs_too() -> None:
         "Dropout", "Flatten", "Linear", "ReLU", "Dropout", "Linear",
     ]  # fmt: skip
     assert not any(isinstance(stage, torch.nn.Dropout) for stage in uci.network(6, 0.0))
+
+
+@pytest.mark.parametrize("top", range(9))
+def test_a_climb_ends_at_the_top_and_measures_only_what_is_on_its_way(top: int) -> None:
+    choices = [{"tau": float(number), "rate": 0.0} for number in range(9)]
+    asked = []
+
+    def measured(one: Mapping[str, float]) -> dict[str, float]:
+        asked.append(one["tau"])
+        return {**one, "log_likelihood": -abs(one["tau"] - top)}
+
+    found = uci.climb(choices, measured)
+    assert max(found, key=lambda one: one["log_likelihood"])["tau"] == top
+    assert sorted(asked) == list(range(max(0, min(3, top - 1)), min(8, max(5, top + 1)) + 1))
 
 
 def test_uci_is_normalised_by_what_is_learned_from_and_told_in_the_units_of_the_data() -> None:
