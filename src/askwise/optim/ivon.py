@@ -10,7 +10,7 @@ from torch.nn import Parameter
 
 from askwise.errors import above_zero, at_least_zero
 from askwise.optim.flipout import flipped
-from askwise.optim.sampling import Samples, common_options, gradients, normal, placed, rate
+from askwise.optim.sampling import Samples, common_options, gradients, normal, placed, rate, without_outliers
 from askwise.optim.squares import Layer
 
 
@@ -21,14 +21,16 @@ class IVON(torch.optim.Optimizer):
     posterior (it is `ess` or lambda elsewhere). `weight_decay` is delta, so the prior's precision is
     count * delta. h follows the curvature of the loss, estimated from gradient times noise, and starts
     at `hess_init`. The mean moves by lr (hess_init + delta) times momentum over (h + delta), that
-    quotient cut at `clip_radius`: lr is that of plain descent as long as h stays where it starts.
+    quotient cut at `clip_radius`: lr is that of plain descent as long as h stays where it starts. With
+    `batch_size` an outlier among the gradients is cut before it enters the momentum, which would keep
+    it; the authors' package does not do that.
 
     With `flipout` every item has weights of its own, which makes gradient and curvature far less noisy
     and costs the products of the layers twice. It is a network and those of its layers, by name, whose
     parameters are learned here; they are called with the items on the first axis.
 
     With `take_in` h goes 1 / take_in of the way in each first step, and afterwards remembers the last
-    tenth of the steps so far.
+    twentieth of the steps so far.
 
     The defaults are the authors', for many thousands of steps: h moves 1 - betas[1] of the way a step.
 
@@ -56,9 +58,12 @@ class IVON(torch.optim.Optimizer):
         weight_decay: float = 1e-4,
         samples: int = 1,
         clip_radius: float = float("inf"),
+        batch_size: int | None = None,
         flipout: tuple[nn.Module, Mapping[str, Layer]] | None = None,
     ) -> None:
-        shared = common_options(lr=lr, count=count, betas=betas, take_in=take_in, clip_radius=clip_radius)
+        shared = common_options(
+            lr=lr, count=count, betas=betas, take_in=take_in, clip_radius=clip_radius, batch_size=batch_size
+        )
         defaults = {
             **shared,
             "hess_init": above_zero("hess_init", hess_init),
@@ -162,7 +167,11 @@ class IVON(torch.optim.Optimizer):
     def _move_means(self, group: dict[str, Any], grads: list[Tensor]) -> None:
         parameters, beta, decay = group["params"], group["betas"][0], group["weight_decay"]
         momentum = [self.state[p]["momentum"] for p in parameters]
-        torch._foreach_lerp_(momentum, grads, 1 - beta)
+        calm = [
+            without_outliers(g, h, added=decay, group=group)
+            for g, h in zip(grads, self._hess(group), strict=True)
+        ]
+        torch._foreach_lerp_(momentum, calm, 1 - beta)
         move = torch._foreach_div(momentum, 1 - beta ** group["step"])
         torch._foreach_add_(move, parameters, alpha=decay)
         torch._foreach_div_(move, torch._foreach_add(self._hess(group), decay))

@@ -10,7 +10,8 @@ from torch.nn import Parameter
 
 from askwise.errors import InputError, above_zero, at_least_zero, positive
 
-_REMEMBERED = 0.1  # of the steps so far
+_REMEMBERED = 0.05  # of the steps so far
+_ALONE, _NOISY = 3.0, 1.5  # what one gradient may be: times the radius of a step, times a batch's noise
 NOISES = ("flipout", "sample")
 """Weights of its own for every item of a batch, or one sample for all of them."""
 
@@ -26,7 +27,7 @@ def rate(step: int, *, beta: float, take_in: int | None) -> float:
     """How far an average of curvatures goes towards the newest at a step, the first of which is 1.
 
     It is 1 - beta; or, where the curvature is taken in over the first `take_in` steps, a share of one in each
-    of them, and afterwards what makes the average remember a tenth of all steps so far. An average at a
+    of them, and afterwards what makes the average remember a twentieth of all steps so far. An average at a
     constant rate would never forget the curvature of bad first weights where that of the last is tiny.
     """
     if take_in is None:
@@ -35,7 +36,13 @@ def rate(step: int, *, beta: float, take_in: int | None) -> float:
 
 
 def common_options(
-    *, lr: float, count: int | float, betas: Sequence[float], take_in: int | None, clip_radius: float
+    *,
+    lr: float,
+    count: int | float,
+    betas: Sequence[float],
+    take_in: int | None,
+    clip_radius: float,
+    batch_size: int | None,
 ) -> dict[str, Any]:
     """The options that every optimizer here has, checked."""
     return {
@@ -44,6 +51,7 @@ def common_options(
         "betas": check_betas(betas),
         "take_in": None if take_in is None else positive("take_in", take_in),
         "clip_radius": check_radius(clip_radius),
+        "batch_size": None if batch_size is None else positive("batch_size", batch_size),
     }
 
 
@@ -52,6 +60,24 @@ def check_radius(radius: float) -> float:
     if not radius > 0:
         raise InputError(f"clip_radius must be above 0, not {radius!r}")
     return radius
+
+
+def without_outliers(gradient: Tensor, curvature: Tensor, *, added: float, group: dict[str, Any]) -> Tensor:
+    """`gradient`, cut where it is an outlier; as it is if the optimizer was not told its batch size.
+
+    A step is cut as well. But the momentum keeps a gradient for ten steps, and one that is a hundred times
+    too large would make all of them as long as a step may be. An outlier would alone move a weight more
+    than three times as far as that, and is beyond the noise of a batch: the curvature is about the
+    variance of one item's gradient. As the learning rate falls from its first value more is let through,
+    because means settle where cut gradients are nought, which is beside the optimum if they are skewed.
+    `added` is what a step adds to the curvature: a prior, a damping.
+    """
+    if group["batch_size"] is None or not group["lr"]:
+        return gradient
+    pace = group["lr"] / group.get("initial_lr", group["lr"])
+    noise = (curvature.clamp(min=0) / group["batch_size"]).sqrt_().mul_(_NOISY / pace)
+    most = noise.maximum((curvature + added).mul_(_ALONE * group["clip_radius"]))
+    return gradient.minimum(most).maximum(most.neg_())
 
 
 @contextmanager

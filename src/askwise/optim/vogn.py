@@ -14,7 +14,16 @@ from askwise.optim.beside import AveragedAdam
 from askwise.optim.flipout import flipped
 from askwise.optim.layers import gaussian_layers, own_parameters
 from askwise.optim.recording import Recording, recording
-from askwise.optim.sampling import NOISES, Samples, common_options, gradients, normal, placed, rate
+from askwise.optim.sampling import (
+    NOISES,
+    Samples,
+    common_options,
+    gradients,
+    normal,
+    placed,
+    rate,
+    without_outliers,
+)
 
 CURVATURES = ("gauss_newton", "squares")
 _FIRST_TAU = 0.1
@@ -27,11 +36,11 @@ class VOGN(torch.optim.Optimizer):
     sampled weights, h the curvature there, a mean over the items, r = 1 - betas[1] and d = tau
     prior_precision / count:
         s  <- (1 - tau r) s + r h
-        mu <- mu - lr momentum(g + d mu) / (s' + d + damping)
+        mu <- mu - lr momentum(cut(g + d mu)) / (s' + d + damping)
     s starts at zero, so q starts as the prior and takes the curvature in over the first 1 / r steps: a
     training is several times as long. With `take_in` r is 1 / take_in over the first `take_in` steps, and
-    afterwards what makes s remember the last tenth of the steps so far. s' is s without its start, as in
-    Adam. The first gradients are taken at the means.
+    afterwards what makes s remember the last twentieth of the steps so far. s' is s without its start, as
+    in Adam. The first gradients are taken at the means.
 
     `curvature`: by default h is the squares of each item's own gradient, which need the loss alone.
     They stand for the curvature where the model is true, and mislead where residuals are larger or
@@ -44,7 +53,8 @@ class VOGN(torch.optim.Optimizer):
     tau weighs the prior and rises from .1 to 1 over the first `warm_up` steps. `count` is the number
     of labels, times rho where inputs are augmented so as to count for more. The damping is in the step
     alone: weights are sampled without it, while learning as in prediction. The momentum is an
-    average, so lr is Osawa's alpha / (1 - betas[0]); what lr multiplies is cut at `clip_radius`.
+    average, so lr is Osawa's alpha / (1 - betas[0]); what lr multiplies is cut at `clip_radius`. With
+    `batch_size` an outlier among the gradients is cut before it enters the average, which would keep it.
 
     Gaussian are the weights and biases of the Linear and Conv layers, or of those in `layers` (names
     or modules). All other parameters (BatchNorm, embeddings, ...) stay deterministic and learn by
@@ -78,6 +88,7 @@ class VOGN(torch.optim.Optimizer):
         warm_up: int = 0,
         samples: int = 1,
         clip_radius: float = float("inf"),
+        batch_size: int | None = None,
         rest_lr: float = 1e-3,
     ) -> None:
         self.network, self.layers = network, gaussian_layers(network, layers)
@@ -89,7 +100,9 @@ class VOGN(torch.optim.Optimizer):
         self._samples = Samples(samples)
         self._record: Recording | None = None
         gaussian = [p for layer in self.layers.values() for p in own_parameters(layer).values()]
-        shared = common_options(lr=lr, count=count, betas=betas, take_in=take_in, clip_radius=clip_radius)
+        shared = common_options(
+            lr=lr, count=count, betas=betas, take_in=take_in, clip_radius=clip_radius, batch_size=batch_size
+        )
         defaults = {
             **shared,
             "prior_precision": above_zero("prior_precision", prior_precision),
@@ -174,9 +187,11 @@ class VOGN(torch.optim.Optimizer):
             momentum, square, seen = (self.state[p][name] for name in ("momentum", "square", "seen"))
             square.mul_(1 - tau * pace).add_(found, alpha=pace)
             seen.mul_(1 - tau * pace).add_(tau * pace)  # how much of s is not its start
-            momentum.lerp_(gradient + decay * p, 1 - beta)
+            curvature, added = square / seen.item(), decay + group["damping"]
+            gradient = without_outliers(gradient + decay * p, curvature, added=added, group=group)
+            momentum.lerp_(gradient, 1 - beta)
             move = momentum / (1 - beta ** group["step"])
-            move /= square / seen.item() + (decay + group["damping"])
+            move /= curvature.add_(added)
             p.sub_(move.clamp_(-group["clip_radius"], group["clip_radius"]), alpha=group["lr"])
         self.rest.step()
 

@@ -9,7 +9,7 @@ from torch.nn import Parameter
 
 from askwise.train.training import SCHEDULES
 
-_FIRST, _SCHEDULE = "first_lr", "schedule"  # keys of a parameter group
+_FIRST, _SCHEDULE = "initial_lr", "schedule"  # keys of a parameter group, the first as torch names it
 _MOMENTUM = 0.9
 
 

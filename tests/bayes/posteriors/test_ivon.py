@@ -50,32 +50,14 @@ def test_its_steps_suit_a_training_with_a_large_learning_rate() -> None:
         return aw.evaluate(fitted, (x, y), draws=50)["rmse"]
 
     found, beyond_newton = (
-        rmse(aw.ivon(kl_weight=1.0, prior_std=1.0, **lr)) for lr in ({}, {"lr": 10.0, "reach": 30.0})
+        rmse(aw.ivon(kl_weight=1.0, prior_std=1.0, **lr)) for lr in ({}, {"lr": 100.0, "reach": 300.0})
     )
     assert found < 1.5 * rmse(aw.bbb(all=True))
     assert beyond_newton > 1.5 * found  # the control: steps that are too long
 
 
-@pytest.mark.parametrize(("steps", "share"), [(500, 1.0), (1_000, 1.0), (4_000, 0.5), (16_000, 0.25)])
-def test_steps_are_shorter_by_the_root_of_their_number_and_reach_as_far(monkeypatch, steps, share) -> None:
-    given = {}
-
-    def noted(_parameters, **options):
-        given.update(options)
-        raise InterruptedError
-
-    monkeypatch.setattr("askwise.bayes.posteriors.ivon.IVON", noted)
-    with pytest.raises(InterruptedError):
-        aw.fit(
-            small_network(), three_clouds(), posterior=aw.ivon(), training=Training(min_steps=steps, lr=0.01)
-        )
-    newton = given["lr"] * (given["hess_init"] + given["weight_decay"])
-    assert newton == pytest.approx(0.2 * share, rel=0.02)  # whole epochs may be some steps more
-    assert newton * given["clip_radius"] == pytest.approx(aw.ivon().reach * 0.01)
-
-
 @pytest.mark.slow
-def test_a_long_training_makes_shorter_steps_and_reaches_the_bound_of_the_others() -> None:
+def test_a_long_training_reaches_the_bound_of_the_others(monkeypatch) -> None:
     rng = torch.Generator().manual_seed(0)
     x = torch.randn(250, 6, generator=rng)
     y = (2 * x[:, :1]).tanh() + 0.5 * x[:, 1:2]
@@ -86,10 +68,11 @@ def test_a_long_training_makes_shorter_steps_and_reaches_the_bound_of_the_others
         return elbo(fitted, (x, y), prior_std=1.0, draws=200, seed=0).per_label
 
     same = {"prior_std": 1.0, "kl_weight": 1.0}
-    others = bound(aw.vogn(**same)), bound(aw.bbb(all=True, bias=True, **same))
-    found, with_steps_of_a_short_one = (bound(aw.ivon(lr=lr, **same)) for lr in (0.2, 0.6))
-    assert found > max(others) - 0.05
-    assert with_steps_of_a_short_one < max(others) - 0.05  # the control
+    best = max(bound(aw.vogn(**same)), bound(aw.bbb(all=True, bias=True, **same)))
+    assert bound(aw.ivon(**same)) > best - 0.05
+    # The control: outliers enter the momentum as large as they are.
+    monkeypatch.setattr("askwise.optim.ivon.without_outliers", lambda gradient, *_, **__: gradient)
+    assert bound(aw.ivon(**same)) < best - 0.05
 
 
 def test_four_hundred_steps_take_the_curvature_far_from_its_start() -> None:

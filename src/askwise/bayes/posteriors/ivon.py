@@ -14,8 +14,6 @@ from askwise.optim.layers import own_parameters
 from askwise.optim.sampling import check_betas
 from askwise.seeding import generator
 
-_LONG = 1_000  # planned steps above which they are shorter
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Config(GaussianWeights):
@@ -27,11 +25,10 @@ class Config(GaussianWeights):
     more. `noise` is "flipout", which gives every item weights of its own, or "sample": one set for a
     batch, the authors' way and cheaper.
 
-    The first step is `lr` of Newton's, times sqrt(1,000 / steps) where the training is planned for more
-    than 1,000 steps: the estimate of the curvature is noisy, and in long trainings the means would wander
-    with it. The steps fall to zero, and no weight moves farther in one than `reach` times the training's
-    lr; Adam moves about 1. The authors' betas[1] = .99999 would leave the curvature h at
-    `hess_init` for thousands of steps; here its average remembers the last tenth of the steps unless
+    A step is `lr` of Newton's at first and falls to zero, and no weight moves farther in it than
+    `reach` times the training's lr; Adam moves about 1. An outlier among the gradients, which wide weights
+    have, is cut before the momentum keeps it. The authors' betas[1] = .99999 would leave the curvature h at
+    `hess_init` for thousands of steps; here its average remembers the last twentieth of the steps unless
     betas[1] says otherwise.
 
     >>> aw.fit(network, (x, y), posterior=aw.ivon(last=1), training=short).posterior.name
@@ -55,10 +52,9 @@ class Config(GaussianWeights):
         rest = [p for p in network.parameters() if p.requires_grad and id(p) not in chosen]
         count = len(job.data) / self.kl_weight
         decay = 1 / (count * self.prior_std**2)
-        newton = self.lr * min(1.0, _LONG / job.course.steps) ** 0.5
         ivon = IVON(
             gaussian,
-            lr=newton / (self.hess_init + decay),
+            lr=self.lr / (self.hess_init + decay),
             count=count,
             rng=generator(job.seed, "noise", device=job.device),
             hess_init=self.hess_init,
@@ -66,7 +62,8 @@ class Config(GaussianWeights):
             take_in=gaussian_weights.take_in(job) if self.betas is None else None,
             weight_decay=decay,
             samples=self.samples,
-            clip_radius=self.reach * job.training.lr / newton,
+            clip_radius=self.reach * job.training.lr / self.lr,
+            batch_size=max(job.course.sizes),
             flipout=(network, layers) if self.noise == "flipout" else None,
         )
         optimizer = Beside(ivon, rest, lr=job.training.lr)

@@ -29,9 +29,10 @@ class Config(GaussianWeights):
     The deviations follow the curvature: that of Gauss and Newton, right on average wherever the
     weights are, or the squares of each item's gradient ("squares", as Osawa et al. have it). It is taken
     in over the first tenth of the training, so that this starts from the prior; then its average
-    remembers the last tenth, unless betas[1] says otherwise. A step is `lr` of
+    remembers the last twentieth, unless betas[1] says otherwise. A step is `lr` of
     Newton's at first and falls to zero, and no weight moves farther in it than `reach` times the
-    training's lr; Adam moves about 1. `noise` is "flipout", or "sample": one set of weights for a batch.
+    training's lr; Adam moves about 1. An outlier among the gradients, which wide weights have, is cut
+    before the momentum keeps it. `noise` is "flipout", or "sample": one set of weights for a batch.
 
     >>> aw.fit(network, (x, y), posterior=aw.vogn(last=1), training=short).posterior.name
     'vogn'
@@ -70,6 +71,7 @@ class Config(GaussianWeights):
             warm_up=warm_up,
             samples=self.samples,
             clip_radius=self.reach * job.training.lr / self.lr,
+            batch_size=max(job.course.sizes),
             rest_lr=job.training.lr,
         )
         gaussian_weights.anneal(optimizer, job)
