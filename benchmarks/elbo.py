@@ -39,7 +39,7 @@ PROTOCOL = (
     "leaves fewer and reaches more. So bbb starts at rho = -1 with the whole KL, and a first step of vogn is .3 of "
     "Newton's (.2 by default). Both were chosen on other draws of 90 % of the rows, as were rules of the library: bbb's "
     "widths learn three times as fast as its means; vogn and ivon cut an outlier among the gradients before their "
-    "momentum keeps it, and their curvature remembers the last twentieth of the steps. The draws share most of their "
+    "momentum keeps it, and vogn's curvature remembers the last twentieth of the steps. The draws share most of their "
     "rows with the splits below, so the table is not blind to these choices; all look at the training bound alone."
 )
 

@@ -13,6 +13,8 @@ from askwise.optim.flipout import flipped
 from askwise.optim.sampling import Samples, common_options, gradients, normal, placed, rate, without_outliers
 from askwise.optim.squares import Layer
 
+_REMEMBERED = 0.1  # of the steps so far: the estimates are noisy, and noise makes curvature look larger
+
 
 class IVON(torch.optim.Optimizer):
     """Improved variational online Newton: q = N(m, 1 / (count (h + weight_decay))), m in the parameters.
@@ -30,7 +32,7 @@ class IVON(torch.optim.Optimizer):
     parameters are learned here; they are called with the items on the first axis.
 
     With `take_in` h goes 1 / take_in of the way in each first step, and afterwards remembers the last
-    twentieth of the steps so far.
+    tenth of the steps so far.
 
     The defaults are the authors', for many thousands of steps: h moves 1 - betas[1] of the way a step.
 
@@ -148,7 +150,7 @@ class IVON(torch.optim.Optimizer):
         h, which is the same on average: noise that is large by chance then does not look like curvature.
         """
         hess = self._hess(group)
-        pace = rate(group["step"], beta=group["betas"][1], take_in=group["take_in"])
+        pace = rate(group["step"], beta=group["betas"][1], take_in=group["take_in"], remembered=_REMEMBERED)
         damped = torch._foreach_add(hess, group["weight_decay"])
         gap = (
             list(products)

@@ -10,7 +10,6 @@ from torch.nn import Parameter
 
 from askwise.errors import InputError, above_zero, at_least_zero, positive
 
-_REMEMBERED = 0.05  # of the steps so far
 _ALONE, _NOISY = 3.0, 1.5  # what one gradient may be: times the radius of a step, times a batch's noise
 NOISES = ("flipout", "sample")
 """Weights of its own for every item of a batch, or one sample for all of them."""
@@ -23,16 +22,16 @@ def check_betas(betas: Sequence[float]) -> tuple[float, float]:
     return betas[0], betas[1]
 
 
-def rate(step: int, *, beta: float, take_in: int | None) -> float:
+def rate(step: int, *, beta: float, take_in: int | None, remembered: float) -> float:
     """How far an average of curvatures goes towards the newest at a step, the first of which is 1.
 
     It is 1 - beta; or, where the curvature is taken in over the first `take_in` steps, a share of one in each
-    of them, and afterwards what makes the average remember a twentieth of all steps so far. An average at a
+    of them, and afterwards what makes the average remember that share of all steps so far. An average at a
     constant rate would never forget the curvature of bad first weights where that of the last is tiny.
     """
     if take_in is None:
         return 1 - beta
-    return 1 / take_in if step <= take_in else min(0.5, 1 / (_REMEMBERED * step))
+    return 1 / take_in if step <= take_in else min(0.5, 1 / (remembered * step))
 
 
 def common_options(

@@ -27,6 +27,7 @@ from askwise.optim.sampling import (
 
 CURVATURES = ("gauss_newton", "squares")
 _FIRST_TAU = 0.1
+_REMEMBERED = 0.05  # of the steps so far
 
 
 class VOGN(torch.optim.Optimizer):
@@ -182,7 +183,7 @@ class VOGN(torch.optim.Optimizer):
         means, group, tau = self._samples.means(), self.param_groups[0], self.tau
         group["step"] += 1
         (beta, keep), decay = group["betas"], tau * group["prior_precision"] / group["count"]
-        pace = rate(group["step"], beta=keep, take_in=group["take_in"])
+        pace = rate(group["step"], beta=keep, take_in=group["take_in"], remembered=_REMEMBERED)
         for p, gradient, found in zip(group["params"], means["gradient"], means["square"], strict=True):
             momentum, square, seen = (self.state[p][name] for name in ("momentum", "square", "seen"))
             square.mul_(1 - tau * pace).add_(found, alpha=pace)

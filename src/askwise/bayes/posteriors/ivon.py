@@ -28,7 +28,7 @@ class Config(GaussianWeights):
     A step is `lr` of Newton's at first and falls to zero, and no weight moves farther in it than
     `reach` times the training's lr; Adam moves about 1. An outlier among the gradients, which wide weights
     have, is cut before the momentum keeps it. The authors' betas[1] = .99999 would leave the curvature h at
-    `hess_init` for thousands of steps; here its average remembers the last twentieth of the steps unless
+    `hess_init` for thousands of steps; here its average remembers the last tenth of the steps unless
     betas[1] says otherwise.
 
     >>> aw.fit(network, (x, y), posterior=aw.ivon(last=1), training=short).posterior.name
