@@ -108,3 +108,16 @@ def small_network() -> nn.Module:
     with torch.random.fork_rng():
         torch.manual_seed(0)
         return aw.nets.mlp(6, 3, hidden=(16,))
+
+
+def fifty_units(data, config, *, tau: float, **training) -> aw.Fitted:
+    """A network of one hidden layer that has learned numbers."""
+    return aw.fit(
+        aw.nets.mlp(data[0].shape[1], 1, hidden=(50,)),
+        data,
+        posterior=config,
+        task=aw.tasks.regression(tau=tau, standardise=False),
+        training=Training(batch_size=64, lr=1e-2, **training),
+        start="scratch",
+        seed=0,
+    )

@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import pytest
 import torch
-from linear_gaussian import three_clouds
+from linear_gaussian import fifty_units, three_clouds
 from torch import Tensor, nn
 
 import askwise as aw
+from askwise.bayes.elbo import elbo
 from askwise.bayes.learning import TrainingJob
 from askwise.errors import InputError
 from askwise.train import Training, examples
@@ -151,3 +152,22 @@ def test_a_network_with_fewer_channels_keeps_its_part_of_the_state(posterior) ->
     assert small["std.0.weight"].shape == small["optimizer.0.weight.momentum"].shape == (2, 6)
     assert small["std.3.weight"].shape == (3, 8)
     assert torch.equal(small["rng"], fitted.state["rng"])
+
+
+@pytest.mark.slow
+@BOTH
+def test_a_long_training_loses_nothing_of_its_bound_to_outliers(posterior, monkeypatch) -> None:
+    rng = torch.Generator().manual_seed(1)
+    x = torch.randn(300, 6, generator=rng)
+    y = (1.5 * x[:, :1]).exp().clamp(max=20)
+    data = x, (y - y.mean()) / y.std() + 0.04 * torch.randn(y.shape, generator=rng)
+
+    def bound() -> float:
+        config = posterior(prior_std=1.0, kl_weight=1.0, lr=0.3)
+        fitted = fifty_units(data, config, tau=500.0, min_steps=6_000, schedule="cosine")
+        return elbo(fitted, data, prior_std=1.0, draws=200, seed=0).per_label
+
+    assert bound() > -0.25
+    # The control: an outlier enters the momentum as large as it is.
+    monkeypatch.setattr(f"askwise.optim.{posterior().name}.without_outliers", lambda one, *_, **__: one)
+    assert bound() < -0.5

@@ -2,10 +2,9 @@
 
 import pytest
 import torch
-from linear_gaussian import LinearGaussian, linear_gaussian, small_network, three_clouds
+from linear_gaussian import LinearGaussian, fifty_units, linear_gaussian, small_network, three_clouds
 
 import askwise as aw
-from askwise.bayes.elbo import elbo
 from askwise.errors import InputError
 from askwise.train import Training
 
@@ -27,19 +26,6 @@ def test_an_ordinary_training_ends_at_the_mean_field_optimum_of_linear_regressio
     assert (known.std > 1.1 * known.mean_field_std)[:3].all()
 
 
-def fifty_units(data, config, *, tau: float, **training) -> aw.Fitted:
-    """A network of one hidden layer that has learned numbers."""
-    return aw.fit(
-        aw.nets.mlp(data[0].shape[1], 1, hidden=(50,)),
-        data,
-        posterior=config,
-        task=aw.tasks.regression(tau=tau, standardise=False),
-        training=Training(batch_size=64, lr=1e-2, **training),
-        start="scratch",
-        seed=0,
-    )
-
-
 @pytest.mark.slow
 def test_its_steps_suit_a_training_with_a_large_learning_rate() -> None:
     x = torch.linspace(-2, 2, 200)[:, None]
@@ -54,25 +40,6 @@ def test_its_steps_suit_a_training_with_a_large_learning_rate() -> None:
     )
     assert found < 1.5 * rmse(aw.bbb(all=True))
     assert beyond_newton > 1.5 * found  # the control: steps that are too long
-
-
-@pytest.mark.slow
-def test_a_long_training_reaches_the_bound_of_the_others(monkeypatch) -> None:
-    rng = torch.Generator().manual_seed(0)
-    x = torch.randn(250, 6, generator=rng)
-    y = (2 * x[:, :1]).tanh() + 0.5 * x[:, 1:2]
-    y = (y - y.mean()) / y.std() + 0.05 * torch.randn(250, 1, generator=rng)
-
-    def bound(config) -> float:
-        fitted = fifty_units((x, y), config, tau=300.0, min_steps=9_000, schedule="cosine")
-        return elbo(fitted, (x, y), prior_std=1.0, draws=200, seed=0).per_label
-
-    same = {"prior_std": 1.0, "kl_weight": 1.0}
-    best = max(bound(aw.vogn(**same)), bound(aw.bbb(all=True, bias=True, **same)))
-    assert bound(aw.ivon(**same)) > best - 0.05
-    # The control: outliers enter the momentum as large as they are.
-    monkeypatch.setattr("askwise.optim.ivon.without_outliers", lambda gradient, *_, **__: gradient)
-    assert bound(aw.ivon(**same)) < best - 0.05
 
 
 def test_four_hundred_steps_take_the_curvature_far_from_its_start() -> None:
