@@ -175,6 +175,25 @@ def volumes() -> nn.Module:
     )
 
 
+def pooled() -> nn.Module:
+    """Dropout of channels before pooling, and of units, as the network of BatchBALD has it."""
+    return nn.Sequential(
+        nn.Conv2d(1, 6, 3),
+        nn.Dropout2d(0.5),
+        nn.MaxPool2d(2),
+        nn.ReLU(),
+        nn.Conv2d(6, 8, 3),
+        nn.Dropout2d(0.3),
+        nn.MaxPool2d(2),
+        nn.ReLU(),
+        nn.Flatten(),
+        nn.Linear(32, 10),
+        nn.Dropout(0.5),
+        nn.ReLU(),
+        nn.Linear(10, 3),
+    )
+
+
 @dataclass(frozen=True)
 class Case:
     """A network and the shape of one item for it."""
@@ -214,4 +233,5 @@ CASES = {
     "branching": Case(Branching, (6,), slow="whole network"),
     "normalised": Case(normalised, (1, 8, 8)),
     "volumes": Case(volumes, (2, 8)),
+    "pooled": Case(pooled, (1, 14, 14)),
 }

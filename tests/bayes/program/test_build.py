@@ -91,6 +91,8 @@ def test_drawn_recurrent_weights_and_biases_work_too() -> None:
         ("deep dense", None, True, "dense chain"),
         ("dense", "0", False, "dense chain"),
         ("skip", "head", False, "dense chain"),
+        ("pooled", None, True, "kept channels"),
+        ("pooled", "12", True, "vmap"),  # a drawn layer among the masks
         ("skip", None, True, "vmap"),
         ("attention", None, True, "vmap"),
         ("normalised", "4", False, "loop"),  # a convolution's weights: a loop is faster

@@ -9,8 +9,10 @@ from askwise.bayes.program.chain import Activate, Chain, Dense, Mask, match
 from askwise.bayes.program.trace import tensors_of
 
 
-def chain_of(network: nn.Module, drawn: list[str] | None = None, masks: bool = False) -> Chain | None:
-    inputs = torch.zeros(4, 6)
+def chain_of(
+    network: nn.Module, drawn: list[str] | None = None, masks: bool = False, item: tuple[int, ...] = (6,)
+) -> Chain | None:
+    inputs = torch.zeros(4, *item)
     found = cut(network.eval(), inputs, drawn or [], masks=masks)
     fixed = dict(tensors_of(network))
     stage = found.stages["fixed"]
@@ -44,6 +46,37 @@ def test_drawn_and_fixed_weights_are_told_apart() -> None:
     assert isinstance(activation, Activate)
     assert isinstance(last.weight, Tensor)
     assert last.bias is None
+
+
+def picture(*middle: nn.Module) -> Chain | None:
+    """The chain of a network for pictures of 9 x 9, with these modules behind dropout of 4 channels."""
+    network = nn.Sequential(nn.Conv2d(1, 4, 2), nn.Dropout2d(0.5), *middle, nn.Flatten(), nn.LazyLinear(3))
+    network(torch.zeros(1, 1, 9, 9))
+    return chain_of(network, masks=True, item=(1, 9, 9))
+
+
+def test_convolutions_and_pooling_make_a_chain_that_is_not_flat() -> None:
+    chain = picture(nn.MaxPool2d(2), nn.ReLU(), nn.Conv2d(4, 5, 3, padding=1, stride=2, bias=False))
+    assert kinds(chain) == ["Mask", "Pool", "Activate", "Convolve", "Dense"]
+    assert not chain.flat
+    convolution = chain.steps[3]
+    assert convolution.bias is None
+    assert (convolution.stride, convolution.padding, convolution.dilation) == ((2, 2), (1, 1), (1, 1))
+    assert kinds(picture(nn.AvgPool2d(2))) == ["Mask", "Pool", "Dense"]
+    assert chain_of(nn.Sequential(nn.Dropout(0.5), nn.Linear(6, 3)), masks=True).flat  # the control
+
+
+@pytest.mark.parametrize(
+    "middle",
+    [
+        [nn.Conv2d(4, 4, 3, groups=2)],
+        [nn.ConvTranspose2d(4, 4, 3)],
+        [nn.Conv2d(4, 4, 3), nn.Unflatten(1, (2, 2)), nn.Flatten(1, 2)],  # another order of the numbers
+        [nn.MaxPool2d(2), nn.PixelShuffle(2)],
+    ],
+)
+def test_other_convolutions_and_reshapes_are_no_chain(middle: list[nn.Module]) -> None:
+    assert picture(*middle) is None
 
 
 class Twofold(nn.Module):

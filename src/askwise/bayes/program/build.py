@@ -1,7 +1,7 @@
 """The one way to predict: what does not depend on a draw runs once, the rest runs T times.
 
 A program is built for one network, one shape of item and one set of drawn tensors. Whatever form
-its suffix takes (one matrix product, a masked dense chain, vmap, a loop), the outputs are those
+its suffix takes (one matrix product, a masked chain, vmap, a loop), the outputs are those
 of T plain passes with the same draws; the tests hold every form to that.
 """
 
@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, fx, nn
 from torch.func import vmap
 
-from askwise.bayes.program import chain, dense_draws, dense_masks, gaussian_logits
+from askwise.bayes.program import chain, channel_masks, dense_draws, dense_masks, gaussian_logits
 from askwise.bayes.program.dropout import masked
 from askwise.bayes.program.known import Memory
 from askwise.bayes.program.split import Split, Stage, split
@@ -93,10 +93,15 @@ def build(
     block = max(1, min(8, budget // max(1, size)))
     if cut.origin[cut.output] == "prefix":
         return Program(batch, block, size, "no draws", lambda _: _constant(cut, fixed, count))
-    if (steps := chain.match(cut, fixed, batch=batch)) is not None:
+    steps = chain.match(cut, fixed, batch=batch)
+    if steps is not None and steps.flat:
         closed = _closed(cut, fixed, steps) if gaussian_logits.fits(steps, cut.stages["drawn"].run) else None
         chained: Callable[[Draws], Outputs] = lambda d: _chained(cut, fixed, steps, d, budget)  # noqa: E731
         return Program(batch, block, size, "dense chain", chained, closed)
+    blocks = [] if steps is None else channel_masks.blocks_of(steps)
+    if steps is not None and blocks and channel_masks.fits(blocks, _drawn(cut, fixed, draws)):
+        thinned: Callable[[Draws], Outputs] = lambda d: _thinned(cut, fixed, steps, blocks, d, budget)  # noqa: E731
+        return Program(batch, block, size, "kept channels", thinned)
     chunk = _chunk(cut, fixed, _batch_of(item, batch), draws, budget)
     return Program(batch, block, size, "vmap" if chunk else "loop", lambda d: _mapped(cut, fixed, d, chunk))
 
@@ -182,6 +187,22 @@ def _chained(cut: Split, fixed: Values, steps: chain.Chain, draws: Draws, budget
         return bound(_prefix(cut, fixed, inputs)[steps.source])
 
     return outputs
+
+
+def _thinned(
+    cut: Split,
+    fixed: Values,
+    steps: chain.Chain,
+    blocks: Sequence[channel_masks.Block],
+    draws: Draws,
+    budget: int,
+) -> Outputs:
+    """A suffix of convolutions and dense layers under masks of whole channels."""
+    drawn, count = _drawn(cut, fixed, draws), _count(draws)
+    if not channel_masks.fits(blocks, drawn):
+        return _mapped(cut, fixed, draws, None)
+    bound = channel_masks.bind(blocks, drawn, count=count, budget=budget)
+    return lambda inputs: bound(_prefix(cut, fixed, inputs)[steps.source])
 
 
 def _closed(cut: Split, fixed: Values, steps: chain.Chain) -> Callable[[Draws, Draws, Tensor], Outputs]:

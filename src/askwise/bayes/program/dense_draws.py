@@ -8,17 +8,17 @@ from collections.abc import Callable, Mapping
 import torch
 from torch import Tensor
 
-from askwise.bayes.program.chain import Activate, Chain, Dense, Mask
+from askwise.bayes.program.chain import Activate, Chain, Dense, Flat, Mask
 from askwise.bayes.program.products import product
 
 
 def bind(chain: Chain, drawn: Mapping[str, Tensor], *, count: int, budget: int) -> Callable[[Tensor], Tensor]:
     """From the source [n, ...] to the outputs [n, T, C], all draws of a chunk at once."""
-    ready = {name: value for step in chain.steps for name, value in _ready(step, drawn).items()}
+    ready = {name: value for step in chain.flat for name, value in _ready(step, drawn).items()}
 
     def run(start: int, stop: int, source: Tensor) -> Tensor:
         current = source.unsqueeze(0)  # [t or 1, D, n]
-        for step in chain.steps:
+        for step in chain.flat:
             if isinstance(step, Mask):
                 current = current * ready[step.name][start:stop]
             elif isinstance(step, Activate):
@@ -29,7 +29,7 @@ def bind(chain: Chain, drawn: Mapping[str, Tensor], *, count: int, budget: int) 
                 )
         return current
 
-    widths = [_width(step, drawn) for step in chain.steps]
+    widths = [_width(step, drawn) for step in chain.flat]
 
     def outputs(source: Tensor) -> Tensor:
         flat = source.flatten(1).t().contiguous()
@@ -40,7 +40,7 @@ def bind(chain: Chain, drawn: Mapping[str, Tensor], *, count: int, budget: int) 
     return outputs
 
 
-def _ready(step: Mask | Dense | Activate, drawn: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def _ready(step: Flat, drawn: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Drawn values as the products want them: weights [T, E, D], biases [T, E, 1], masks [T, D, 1]."""
     if isinstance(step, Mask):
         return {step.name: flat_mask(step, drawn).unsqueeze(-1)}
@@ -80,7 +80,7 @@ def _affine(weight: Tensor | None, bias: Tensor | None, current: Tensor) -> Tens
     return found if bias is None else found + bias
 
 
-def _width(step: Mask | Dense | Activate, drawn: Mapping[str, Tensor]) -> int:
+def _width(step: Flat, drawn: Mapping[str, Tensor]) -> int:
     if not isinstance(step, Dense):
         return 0
     return int((drawn[step.weight] if isinstance(step.weight, str) else step.weight).shape[-1])

@@ -39,12 +39,12 @@ def blocks_of(chain: Chain, drawn: Mapping[str, Tensor]) -> list[Block] | None:
     """The chain as blocks, or None where its order, its weights or its masks do not allow that."""
     blocks: list[Block] = []
     mask: Tensor | None = None
-    for step in chain.steps:
+    for step in chain.flat:
         if isinstance(step, Mask):
             if mask is not None:
                 return None
             mask = flat_mask(step, drawn)
-            if not _two_valued(mask):
+            if not two_valued(mask):
                 return None
         elif isinstance(step, Dense):
             if isinstance(step.weight, str) or isinstance(step.bias, str):
@@ -146,7 +146,7 @@ def _biases(block: Block, rows: Sequence[Tensor]) -> Tensor:
     return stack
 
 
-def _two_valued(mask: Tensor) -> bool:
+def two_valued(mask: Tensor) -> bool:
     """Whether a mask is zero or one common scale, as dropout makes it."""
     top = mask.max()
     return bool(top > 0) and bool(((mask == 0) | (mask == top)).all())
