@@ -185,3 +185,25 @@ def test_uncertainty_adds_up(fitted: Fitted) -> None:
     torch.testing.assert_close(found.mean.sum(-1), torch.ones(30))
     torch.testing.assert_close(found.epistemic + found.aleatoric, found.total, rtol=1e-4, atol=1e-5)
     assert (found.epistemic.max() < 1e-5) == (fitted.posterior.name == "point")
+
+
+@pytest.fixture(scope="module")
+def rare() -> tuple[torch.Tensor, torch.Tensor]:
+    """Items of which a tenth are of a class that is hard to tell from the other."""
+    rng = torch.Generator().manual_seed(0)
+    y = (torch.arange(300) % 10 == 0).long()
+    return torch.randn(300, 4, generator=rng) + 0.5 * y[:, None], y
+
+
+@pytest.mark.parametrize("name", POSTERIORS)
+def test_a_balanced_training_makes_a_rare_class_likelier(name: str, rare) -> None:
+    def share(balance: str | None) -> float:
+        own = aw.nets.mlp(4, 2, hidden=(6,), dropout=0.1)
+        training = Training(epochs=30, lr=1e-2, balance=balance)
+        fitted = aw.fit(own, rare, posterior=name, training=training, start="scratch")
+        return float(aw.predict(fitted, rare[0], draws=10).mean[:, 1].mean())
+
+    even = share(None)
+    assert even < 0.2
+    assert share("weights") > 2 * even
+    assert share("resample") > 2 * even

@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from askwise.errors import InputError
 from askwise.optim import IVON, VOGN
 from askwise.optim.sampling import without_outliers
 
@@ -30,6 +31,17 @@ def test_the_noise_that_is_let_through_grows_as_the_steps_get_smaller() -> None:
     early, late = (calmed(clip_radius=0.001, initial_lr=LR * times)[2] for times in (1, 4))
     assert late == pytest.approx(4 * early)
     assert calmed(lr=0.0, initial_lr=LR) == GRADIENT.tolist()
+
+
+def test_a_rate_above_the_first_cuts_no_more_than_the_first() -> None:
+    assert calmed(clip_radius=0.001, initial_lr=LR / 25) == calmed(clip_radius=0.001)
+
+
+def test_a_batch_size_needs_a_radius() -> None:
+    network = nn.Linear(1, 1)
+    for made in (ivon, vogn):
+        with pytest.raises(InputError, match="needs a clip_radius"):
+            made(network, 64, radius=math.inf)
 
 
 def test_without_a_batch_size_nothing_is_cut() -> None:
@@ -63,7 +75,7 @@ def moved_by_an_outlier(optimizer: IVON | VOGN, network: nn.Linear) -> float:
     return float((network.weight.detach() - before).abs().max())
 
 
-def ivon(network: nn.Linear, batch_size: int | None) -> IVON:
+def ivon(network: nn.Linear, batch_size: int | None, *, radius: float = RADIUS) -> IVON:
     return IVON(
         network.parameters(),
         lr=LR,
@@ -72,12 +84,12 @@ def ivon(network: nn.Linear, batch_size: int | None) -> IVON:
         hess_init=1.0,
         betas=(0.9, 0.9999999),  # the curvature stays where it starts
         weight_decay=0.0,
-        clip_radius=RADIUS,
+        clip_radius=radius,
         batch_size=batch_size,
     )
 
 
-def vogn(network: nn.Linear, batch_size: int | None) -> VOGN:
+def vogn(network: nn.Linear, batch_size: int | None, *, radius: float = RADIUS) -> VOGN:
     return VOGN(
         network,
         lr=LR,
@@ -86,7 +98,7 @@ def vogn(network: nn.Linear, batch_size: int | None) -> VOGN:
         curvature="gauss_newton",
         prior_precision=1e-6,
         damping=0.0,
-        clip_radius=RADIUS,
+        clip_radius=radius,
         batch_size=batch_size,
     )
 

@@ -71,7 +71,9 @@ def fit(
     weights = kind.class_weights(labels, shape) if how.balance == "weights" else None
     labelled = replace(labelled, labels=labels, chances=chances)
     held = None if validation is None else examples(validation).like(own)
-    held = None if held is None else replace(held, labels=kind.inside(kind.labels(held.labels, shape))[1])
+    if held is not None:
+        held = replace(held, labels=kind.inside(kind.labels(held.labels, shape))[1])
+        held = replace(held, chances=None if chances is None else kind.chances(held.labels))
     job = TrainingJob(labelled, inner, how, seed, place, progress, state, start == "scratch", weights, held)
     with (
         thawed(own, job, first=not isinstance(start, Fitted)) as final,

@@ -72,7 +72,8 @@ class TrainingJob:
 
         It lets a deviation cross its whole range in the training. At the weights' own rate it would
         stay near its start: 500 steps of .001 are half a nat. In a long training it is still three
-        times the weights': behind deviations that lag, units stay in use that the bound is better without.
+        times the weights', up to .03: behind deviations that lag, units stay in use that the bound is
+        better without.
         """
         ahead = min(_AHEAD * self.training.lr, _BRISK)
         return max(ahead, self._crossing(_TRAVEL))

@@ -1,8 +1,8 @@
 """Gaussian weights and deterministic ones, learned by one optimizer."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from torch.nn import Parameter
@@ -10,13 +10,19 @@ from torch.nn import Parameter
 from askwise.optim.ivon import IVON
 from askwise.optim.sampling import Samples, gradients
 
+Groups: TypeAlias = Sequence[Parameter] | Sequence[Mapping[str, Any]]
+"""Parameters, or groups of them with options of their own, as torch's optimizers take them."""
+
 
 class AveragedAdam(torch.optim.Adam):
     """Adam that takes `samples` gradients a step and moves by their mean; it may have no parameters."""
 
-    def __init__(self, parameters: Sequence[Parameter], *, lr: float, samples: int = 1) -> None:
-        super().__init__([{"params": list(parameters)}], lr=lr, fused=True)
-        self._parameters, self._samples = list(parameters), Samples(samples)
+    def __init__(self, parameters: Groups, *, lr: float, samples: int = 1) -> None:
+        plain = [one for one in parameters if isinstance(one, Parameter)]
+        groups = [dict(one) for one in parameters if isinstance(one, Mapping)]
+        super().__init__(groups or [{"params": plain}], lr=lr, fused=True)
+        self._parameters = [p for group in self.param_groups for p in group["params"]]
+        self._samples = Samples(samples)
         self.samples = samples
 
     @contextmanager
@@ -38,7 +44,7 @@ class AveragedAdam(torch.optim.Adam):
 
 
 class Beside:
-    """IVON for its own parameters and Adam for `rest`, as one optimizer.
+    """IVON for its own parameters and Adam for `rest`, which may be groups, as one optimizer.
 
     >>> first, *_, last = network.parameters()
     >>> rng = torch.Generator().manual_seed(0)
@@ -48,7 +54,7 @@ class Beside:
     >>> optimizer.step()
     """
 
-    def __init__(self, gaussian: IVON, rest: Sequence[Parameter], *, lr: float) -> None:
+    def __init__(self, gaussian: IVON, rest: Groups, *, lr: float) -> None:
         self.gaussian = gaussian
         self.rest = AveragedAdam(rest, lr=lr, samples=gaussian.samples)
         self.samples, self.parts = gaussian.samples, (gaussian, self.rest)

@@ -24,8 +24,9 @@ class IVON(torch.optim.Optimizer):
     count * delta. h follows the curvature of the loss, estimated from gradient times noise, and starts
     at `hess_init`. The mean moves by lr (hess_init + delta) times momentum over (h + delta), that
     quotient cut at `clip_radius`: lr is that of plain descent as long as h stays where it starts. With
-    `batch_size` an outlier among the gradients is cut before it enters the momentum, which would keep
-    it; the authors' package does not do that.
+    `batch_size`, the number of items in the mean loss, an outlier among the gradients is cut before it
+    enters the momentum, which would keep it, while lr is near its first value; the authors' package
+    does not do that.
 
     With `flipout` every item has weights of its own, which makes gradient and curvature far less noisy
     and costs the products of the layers twice. It is a network and those of its layers, by name, whose

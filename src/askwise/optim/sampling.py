@@ -25,9 +25,10 @@ def check_betas(betas: Sequence[float]) -> tuple[float, float]:
 def rate(step: int, *, beta: float, take_in: int | None, remembered: float) -> float:
     """How far an average of curvatures goes towards the newest at a step, the first of which is 1.
 
-    It is 1 - beta; or, where the curvature is taken in over the first `take_in` steps, a share of one in each
-    of them, and afterwards what makes the average remember that share of all steps so far. An average at a
-    constant rate would never forget the curvature of bad first weights where that of the last is tiny.
+    It is 1 - beta; or, where the curvature is taken in over the first `take_in` steps, 1 / take_in in each
+    of them, and afterwards what makes the average remember the share `remembered` of all steps so far. An
+    average at a constant rate would never forget the curvature of bad first weights where that of the last
+    is tiny.
     """
     if take_in is None:
         return 1 - beta
@@ -44,6 +45,8 @@ def common_options(
     batch_size: int | None,
 ) -> dict[str, Any]:
     """The options that every optimizer here has, checked."""
+    if batch_size is not None and not clip_radius < float("inf"):
+        raise InputError("batch_size says which gradients are outliers, and needs a clip_radius beside it")
     return {
         "lr": at_least_zero("lr", lr),
         "count": above_zero("count", count),
@@ -64,16 +67,16 @@ def check_radius(radius: float) -> float:
 def without_outliers(gradient: Tensor, curvature: Tensor, *, added: float, group: dict[str, Any]) -> Tensor:
     """`gradient`, cut where it is an outlier; as it is if the optimizer was not told its batch size.
 
-    A step is cut as well. But the momentum keeps a gradient for ten steps, and one that is a hundred times
-    too large would make all of them as long as a step may be. An outlier would alone move a weight more
-    than three times as far as that, and is beyond the noise of a batch: the curvature is about the
-    variance of one item's gradient. As the learning rate falls from its first value more is let through,
-    because means settle where cut gradients are nought, which is beside the optimum if they are skewed.
+    The step itself is cut too. But the momentum would carry one huge gradient through the next ten
+    steps, each as long as a step may be. So a gradient is cut where it alone would move a weight more
+    than three times that far, and is beyond 1.5 deviations of a batch's mean gradient: the curvature is
+    about the variance of one item's gradient. As the learning rate falls below its first value more
+    deviations are let through, because cutting skewed gradients moves the point where means settle.
     `added` is what a step adds to the curvature: a prior, a damping.
     """
-    if group["batch_size"] is None or not group["lr"]:
+    if group.get("batch_size") is None or not group["lr"]:
         return gradient
-    pace = group["lr"] / group.get("initial_lr", group["lr"])
+    pace = min(1.0, group["lr"] / group.get("initial_lr", group["lr"]))
     noise = (curvature.clamp(min=0) / group["batch_size"]).sqrt_().mul_(_NOISY / pace)
     most = noise.maximum((curvature + added).mul_(_ALONE * group["clip_radius"]))
     return gradient.minimum(most).maximum(most.neg_())

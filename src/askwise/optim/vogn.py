@@ -1,6 +1,6 @@
 """VOGN: the Bayesian learning rule with independent Gaussians (Khan et al. 2018; Osawa et al. 2019)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -55,12 +55,14 @@ class VOGN(torch.optim.Optimizer):
     of labels, times rho where inputs are augmented so as to count for more. The damping is in the step
     alone: weights are sampled without it, while learning as in prediction. The momentum is an
     average, so lr is Osawa's alpha / (1 - betas[0]); what lr multiplies is cut at `clip_radius`. With
-    `batch_size` an outlier among the gradients is cut before it enters the average, which would keep it.
+    `batch_size`, the number of items in the mean loss, an outlier among the gradients is cut before it
+    enters the average, which would keep it, while lr is near its first value.
 
-    Gaussian are the weights and biases of the Linear and Conv layers, or of those in `layers` (names
-    or modules). All other parameters (BatchNorm, embeddings, ...) stay deterministic and learn by
-    Adam at `rest_lr`. Under BatchNorm in training mode an item's gradient is its share of the batch's,
-    the statistics' dependence on it included; with statistics held constant the squares are exact.
+    Gaussian are the weights and biases of the Linear and Conv layers, or of those in `layers` (names or
+    modules). All other parameters (BatchNorm, embeddings, ...) stay deterministic and learn by Adam at
+    `rest_lr`, with the weight decays of `rest_decays`, by name. Under BatchNorm in training mode an item's
+    gradient is its share of the batch's, the statistics' dependence on it included; with statistics held
+    constant the squares are exact.
 
     >>> rng = torch.Generator().manual_seed(0)
     >>> optimizer = aw.optim.VOGN(network, lr=0.05, count=len(x), prior_precision=1.0, rng=rng)
@@ -91,6 +93,7 @@ class VOGN(torch.optim.Optimizer):
         clip_radius: float = float("inf"),
         batch_size: int | None = None,
         rest_lr: float = 1e-3,
+        rest_decays: Mapping[str, float] | None = None,
     ) -> None:
         self.network, self.layers = network, gaussian_layers(network, layers)
         self.samples, self.rng = samples, rng
@@ -114,7 +117,11 @@ class VOGN(torch.optim.Optimizer):
         for p in gaussian:
             empty = torch.zeros_like(p, requires_grad=False)
             self.state[p] = {"momentum": empty, "square": empty.clone(), "seen": torch.tensor(0.0)}
-        rest = [p for p in network.parameters() if p.requires_grad and p not in self.state]
+        groups: dict[float, list[Parameter]] = {}
+        for name, p in network.named_parameters():
+            if p.requires_grad and p not in self.state:
+                groups.setdefault((rest_decays or {}).get(name, 0.0), []).append(p)
+        rest = [{"params": found, "weight_decay": decay} for decay, found in groups.items()]
         self.rest = AveragedAdam(rest, lr=rest_lr, samples=samples)
 
     @property

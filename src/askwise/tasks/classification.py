@@ -48,7 +48,10 @@ def classification(*, link: str = "softmax", ignore: int | None = None) -> Task:
         d, u = _softmax_curvature(outputs) if link == "softmax" else _softplus_curvature(outputs)
         if labels is None:
             return d, u
-        return categorical.counted(d, u, _shares(labels, weights, ignore).to(d)[:, None])
+        return categorical.counted(d, u, shares(labels, weights).to(d)[:, None])
+
+    def shares(labels: Tensor, weights: Tensor | None) -> Tensor:
+        return _shares(labels, weights, ignore)
 
     return Task(
         name="classification",
@@ -61,6 +64,7 @@ def classification(*, link: str = "softmax", ignore: int | None = None) -> Task:
         summary=categorical.summary,
         log_likelihood=lambda found, labels: categorical.log_likelihood(found, labels, ignore=ignore),
         curvature=curvature,
+        shares=shares,
         per_item=lambda scores: scores,
         metrics=lambda: ClassMeter(ignore=ignore),
         measures=("accuracy", "nll", "ece", "brier"),

@@ -43,6 +43,7 @@ def multilabel(*, reduce: str = "mean", threshold: float = 0.5) -> Task:
         summary=categorical.summary,
         log_likelihood=_log_likelihood,
         curvature=_curvature,
+        shares=_shares,
         per_item=reduction(reduce, ("mean", "sum", "max")),
         metrics=lambda: TagMeter(threshold=threshold),
         measures=("top_1", "top_5", "recall_micro", "f1_micro", "f1_macro", "nll"),
@@ -81,9 +82,15 @@ def _curvature(
     p = outputs.sigmoid()
     d = p * (1 - p)
     if labels is not None:
-        more = torch.ones_like(d) if weights is None else 1 + labels.clamp(min=0).to(d) * (weights.to(d) - 1)
-        d = d * more.masked_fill(labels == _UNKNOWN, 0)
+        d = d * _shares(labels, weights).to(d)
     return d, torch.zeros_like(d)
+
+
+def _shares(labels: Tensor, weights: Tensor | None) -> Tensor:
+    """How much every tag counts: where it is present its weight, where it is absent 1."""
+    known = labels.clamp(min=0).float()
+    more = torch.ones_like(known) if weights is None else 1 + known * (weights.to(known) - 1)
+    return more.masked_fill(labels == _UNKNOWN, 0)
 
 
 def _weights(labels: Float[Tensor, "N L"]) -> Float[Tensor, " L"]:

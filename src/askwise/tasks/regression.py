@@ -160,6 +160,7 @@ def _plain(fixed: float | Float[Tensor, " D"] | None) -> Task:
         summary=_summary,
         log_likelihood=lambda found, labels: gaussian.log_likelihood(found, _columns(labels).to(found)),
         curvature=curvature,
+        shares=lambda labels, _: torch.ones(len(labels)),
         per_item=lambda scores: scores.mean(dim=-1),
         metrics=NumberMeter,
         class_weights=lambda labels, _: _no_classes(labels),

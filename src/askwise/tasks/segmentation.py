@@ -35,9 +35,12 @@ def segmentation(*, ignore: int | None = None, reduce: str = "mean", top: float 
         p = outputs.softmax(dim=1)
         if labels is None:
             return categorical.counted(p, p, torch.full_like(p[:, :1], 1 / p[0, 0].numel()))
-        share = categorical.shares(labels, weights, ignore=ignore).to(p)
+        share = shares(labels, weights).to(p)
         sites = categorical.known(labels, ignore).sum(dim=(1, 2), keepdim=True).clamp(min=1)
         return categorical.counted(p, p, (share / sites)[:, None])
+
+    def shares(labels: Tensor, weights: Tensor | None) -> Tensor:
+        return categorical.shares(labels, weights, ignore=ignore)
 
     def weights_of(labels: Tensor, shape: tuple[int, ...]) -> Tensor:
         return categorical.weights_of(categorical.class_counts(labels, shape[0], ignore=ignore))
@@ -53,6 +56,7 @@ def segmentation(*, ignore: int | None = None, reduce: str = "mean", top: float 
         summary=categorical.summary,
         log_likelihood=lambda found, labels: categorical.log_likelihood(found, labels, ignore=ignore),
         curvature=curvature,
+        shares=shares,
         per_item=reduction(reduce, ("mean", "max", "top"), top=top),
         metrics=lambda: PixelMeter(ignore=ignore),
         measures=("mean_iou", "class_accuracy", "accuracy", "nll"),

@@ -104,6 +104,8 @@ class Task:
     log_likelihood: Callable[[Tensor, Tensor], SiteScores]
     """Log of the predictive density, averaged over the draws, at labels [N, *sites]; NaN where unknown."""
     curvature: Curvature
+    shares: Callable[[Tensor, Tensor | None], Tensor]
+    """How much every label [N, *sites] counts in the likelihood under class weights; 0 where unknown."""
     per_item: Callable[[SiteScores], Scores]
     """One score per item from the scores of its sites."""
     metrics: Callable[[], Meter]

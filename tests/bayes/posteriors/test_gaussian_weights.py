@@ -97,6 +97,29 @@ def test_only_the_chosen_layers_are_drawn_and_the_rest_learns(posterior) -> None
 
 
 @BOTH
+def test_the_layers_below_have_the_decay_of_the_training(posterior) -> None:
+    def norms(**options) -> list[float]:
+        training = Training(epochs=20, **options)
+        fitted = aw.fit(network(), three_clouds(40), posterior=posterior(last=1), training=training)
+        return [
+            float(fitted.network[0].weight.detach().norm()),
+            float(fitted.network[1].bias.detach().norm()),
+        ]
+
+    free, held, decayed = norms(), norms(prior_precision=400.0), norms(weight_decay=2.0)
+    assert held == norms(prior_precision={"0": 400.0})
+    assert held[0] < 0.85 * free[0]
+    assert decayed[0] < 0.85 * free[0]
+    assert held[1] > 0.5 * free[1]  # not the biases
+
+
+@BOTH
+def test_another_optimizer_is_refused(posterior) -> None:
+    with pytest.raises(InputError, match="leave optimizer='sgd' out"):
+        aw.fit(network(), three_clouds(40), posterior=posterior(), training=Training(optimizer="sgd"))
+
+
+@BOTH
 def test_draws_have_the_deviation_that_is_kept(posterior) -> None:
     fitted = aw.fit(network(), three_clouds(40), posterior=posterior(), training=Training(epochs=2))
     draws = fitted.posterior.draw(fitted.network, fitted.state, numbers=range(3000), seed=0, dropouts=())

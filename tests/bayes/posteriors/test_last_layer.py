@@ -1,6 +1,7 @@
 """The last layer is found, refused by name where it will not do, and seen as prediction sees it."""
 
 import copy
+from dataclasses import replace
 
 import pytest
 import torch
@@ -8,7 +9,10 @@ from torch import Tensor, nn
 
 import askwise as aw
 from askwise.bayes.learning import TrainingJob
+from askwise.bayes.posteriors import precision
+from askwise.bayes.posteriors.curvature import curvature
 from askwise.bayes.posteriors.last_layer import LastLayer, joined, last_linear, observe, parted, spanned
+from askwise.bayes.posteriors.mode import mode
 from askwise.errors import InputError
 from askwise.tasks import Task, classification, regression
 from askwise.train import Training, examples
@@ -138,3 +142,28 @@ def test_features_that_are_all_nought_have_one_axis() -> None:
     model, axes = spanned(LastLayer(classification(), torch.zeros(3, 5), torch.zeros(3, 0), torch.arange(3)))
     assert axes.shape == (5, 1)
     assert not model.features.any()
+
+
+@pytest.mark.parametrize("how", ["weights", "often"])
+@pytest.mark.parametrize("form", ["diag", "full"])
+def test_a_balanced_training_counts_a_label_as_if_it_were_there_several_times(how: str, form: str) -> None:
+    rng = torch.Generator().manual_seed(0)
+    phi, labels = torch.randn(20, 3, generator=rng), torch.arange(20) % 3
+    times = torch.tensor([1, 2, 4])
+    plain = LastLayer(classification(), phi, torch.zeros(20, 0), labels)
+    given = times.float() if how == "weights" else times[labels].float()
+    counted, repeated = (
+        replace(plain, **{how: given}),
+        plain.part(torch.arange(20).repeat_interleave(times[labels])),
+    )
+    weights = torch.randn(3, 3, generator=rng, dtype=torch.float64)
+    for one in (precision.log_likelihood, lambda model, at: curvature(form, model, at).values):
+        found, wanted = one(counted, weights), one(repeated, weights)
+        assert torch.as_tensor(found).allclose(torch.as_tensor(wanted), rtol=1e-5, atol=1e-5)
+    modes = [mode(model, torch.zeros(3, 3, dtype=torch.float64), 1.0) for model in (counted, repeated, plain)]
+    torch.testing.assert_close(modes[0], modes[1], rtol=1e-3, atol=1e-3)
+    assert (modes[0] - modes[2]).abs().max() > 0.1  # the control: it does matter
+    torch.testing.assert_close(
+        precision.log_likelihood(counted.part(torch.arange(5)), weights),
+        precision.log_likelihood(plain.part(torch.arange(5).repeat_interleave(times[labels[:5]])), weights),
+    )

@@ -84,6 +84,7 @@ def test_the_divergence_is_that_of_torch(form: str, bias: bool) -> None:
     torch.testing.assert_close(layer.kl(0.7), expected, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("weights", [None, torch.tensor([0.2, 1.0, 5.0])], ids=["even", "weighted"])
 @pytest.mark.parametrize(
     ("task", "labels", "exact"),
     [
@@ -94,11 +95,15 @@ def test_the_divergence_is_that_of_torch(form: str, bias: bool) -> None:
     ],
     ids=["classes", "ignored classes", "tags", "numbers"],
 )
-def test_the_loss_bounds_the_expected_one_and_is_equal_for_numbers(task, labels: Tensor, exact: bool) -> None:
+def test_the_loss_bounds_the_expected_one_and_is_equal_for_numbers(
+    task, labels: Tensor, exact: bool, weights: Tensor | None
+) -> None:
+    weights = None if exact else weights  # numbers have no classes
     plain, layer = layer_of("dense")
     x = torch.randn(5, 4, generator=torch.Generator().manual_seed(0))
     with torch.no_grad():
-        bound = task.nll(layer(x), labels) + vbll._correction(task, layer, 3)(layer(x), labels)
+        bound = task.nll(layer(x), labels, weights)
+        bound = bound + vbll._correction(task, layer, 3)(layer(x), labels, weights)
         draws = aw.vbll().draw(
             nn.Sequential(plain),
             {"0.factor": layer.factor},
@@ -107,7 +112,7 @@ def test_the_loss_bounds_the_expected_one_and_is_equal_for_numbers(task, labels:
             dropouts=(),
         )
         outputs = torch.einsum("tcd,nd->tnc", draws["0.weight"], x) + draws["0.bias"][:, None]
-        each = torch.stack([task.nll(one, labels) for one in outputs])
+        each = torch.stack([task.nll(one, labels, weights) for one in outputs])
     noise = 4 * each.std() / len(each) ** 0.5
     assert bound > each.mean() - noise
     assert bound < 1.25 * each.mean()

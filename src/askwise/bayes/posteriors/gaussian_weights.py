@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from askwise.bayes.learning import State, TrainingJob
+from askwise.bayes.learning import State, TrainingJob, learnable
 from askwise.bayes.place import placement, settle_placement
 from askwise.bayes.posteriors.bayes_layer import gaussian_draws
 from askwise.bayes.posteriors.posterior import Posterior
@@ -26,12 +26,22 @@ from askwise.types import Draws
 
 _STD, _AVERAGE = "std.", "optimizer."
 BETAS = (0.9, 0.99)
-"""The first is the momentum's; the second stands back where the curvature is taken in."""
+"""The first is the momentum's; the second is not used where the curvature is taken in."""
 
 
 def take_in(job: TrainingJob) -> int:
     """In how many steps the curvature is taken in: a tenth of the training, and at least two."""
     return max(2, job.course.steps // 10)
+
+
+def rest_decays(network: nn.Module, job: TrainingJob) -> dict[str, float]:
+    """The weight decays of what is not Gaussian, by name; it learns by Adam alone."""
+    if job.training.optimizer != "adam":
+        raise InputError(
+            "vogn and ivon are optimizers, and what is not Gaussian learns by adam beside them; "
+            f"leave optimizer={job.training.optimizer!r} out"
+        )
+    return job.training.decays(learnable(network), len(job.data))
 
 
 def anneal(gaussian: IVON | VOGN, job: TrainingJob) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int64
 from torch import Tensor, nn
 
 from askwise.bayes.learning import TrainingJob
@@ -14,7 +14,6 @@ from askwise.bayes.program.trace import call, predicting, tensors_of
 from askwise.errors import InputError
 from askwise.tasks import Task
 from askwise.train import Examples
-from askwise.types import SiteScores
 
 _BATCH = 256  # items in one pass through the network
 _BUDGET = 32 * 2**20  # bytes of outputs or features, in float64, at a time
@@ -27,13 +26,16 @@ class LastLayer:
 
     Its weights are one matrix [C, D]: a bias is the weight of a last feature that is always 1.
     `rest` are outputs of the network that do not come from the layer, such as a log-variance that
-    is the same for every item; they go behind the layer's own.
+    is the same for every item; they go behind the layer's own. `weights` of the classes and how
+    often an item is drawn, 1 on average, are those of a balanced training.
     """
 
     task: Task
     features: Float[Tensor, "N D"]
     rest: Float[Tensor, "N R"]
     labels: Tensor
+    weights: Tensor | None = None
+    often: Float[Tensor, " N"] | None = None
 
     def chunks(self, outputs: int) -> Iterator[slice]:
         """Ranges of items that fit the memory together."""
@@ -41,9 +43,15 @@ class LastLayer:
         for start in range(0, len(self.features), step):
             yield slice(start, start + step)
 
-    def part(self, items: Bool[Tensor, " N"]) -> "LastLayer":
-        """What the layer sees of some of the items."""
-        return replace(self, features=self.features[items], rest=self.rest[items], labels=self.labels[items])
+    def part(self, items: Bool[Tensor, " N"] | Int64[Tensor, " K"]) -> "LastLayer":
+        """What the layer sees of some of the items, chosen one by one or by their positions."""
+        return replace(
+            self,
+            features=self.features[items],
+            rest=self.rest[items],
+            labels=self.labels[items],
+            often=None if self.often is None else self.often[items],
+        )
 
     def mean_squares(self) -> Float[Tensor, " D"]:
         """The mean over the items of every feature's square, in float64."""
@@ -65,20 +73,31 @@ class LastLayer:
         return torch.cat([features.double() @ weights.T, self.rest[items].double()], dim=1)
 
     def log_likelihood(self, outputs: Tensor, items: slice) -> Tensor:
-        """Log-likelihood of the labels of a range of items, summed; unknown ones count nothing."""
-        return self._each(outputs, items).nansum()
+        """Log-likelihood of the labels of some items, summed as they count; unknown ones count nothing."""
+        if self.weights is None:
+            return self.counted(self.task.predictive(outputs.unsqueeze(1)), items)
+        labels = self.labels[items]
+        return -self.task.nll(outputs, labels, self.weights) * self.task.known(labels).sum()
+
+    def counted(self, predictive: Tensor, items: slice) -> Tensor:
+        """The same under a predictive distribution, averaged over its draws."""
+        each = self.task.log_likelihood(predictive, self.labels[items])
+        if self.weights is not None:
+            each = each * self.task.shares(self.labels[items], self.weights).to(each)
+        return self._by_item(each, items).nansum()
 
     def fisher(self, outputs: Tensor, items: slice, wide: int) -> tuple[Tensor, Tensor]:
         """The parts d and u [n, C] of the Fisher information of the layer's own outputs, the first `wide`."""
-        d, u = (part[:, :wide] for part in self.task.curvature(outputs))
-        unknown = self._each(outputs, items).isnan()
-        if not unknown.any():
+        d, u = (part[:, :wide] for part in self.task.curvature(outputs, self.labels[items], self.weights))
+        if self.often is None:
             return d, u
-        unknown = unknown[:, None] if unknown.ndim == 1 else unknown
-        return d.masked_fill(unknown, 0), u.masked_fill(unknown, 0)
+        return self._by_item(d, items), u * self.often[items, None].sqrt().to(u)
 
-    def _each(self, outputs: Tensor, items: slice) -> SiteScores:
-        return self.task.log_likelihood(self.task.predictive(outputs.unsqueeze(1)), self.labels[items])
+    def _by_item(self, values: Tensor, items: slice) -> Tensor:
+        """Values [n, ...], each as often as its item is drawn."""
+        if self.often is None:
+            return values
+        return values * self.often[items].to(values).view(-1, *[1] * (values.ndim - 1))
 
 
 def last_linear(network: nn.Module, example: Tensor, *, who: str) -> str:
@@ -124,7 +143,9 @@ def observe(network: nn.Module, name: str, job: TrainingJob, data: Examples) -> 
     features = torch.cat(seen)
     if _bias(layer) is not None:
         features = torch.cat([features, features.new_ones(len(features), 1)], dim=1)
-    return LastLayer(job.task, features, torch.cat(rest), data.labels.to(job.device))
+    weights = None if job.weights is None else job.weights.to(job.device)
+    often = None if data.chances is None else (data.chances / data.chances.mean()).to(job.device)
+    return LastLayer(job.task, features, torch.cat(rest), data.labels.to(job.device), weights, often)
 
 
 def spanned(model: LastLayer) -> tuple[LastLayer, Float[Tensor, "D R"]]:

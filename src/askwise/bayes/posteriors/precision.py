@@ -114,7 +114,7 @@ def left_out(model: LastLayer, weights: Float[Tensor, "C D"], precision: float, 
         if sum(map(len, outputs)) >= _ENOUGH:
             break
     every = torch.cat([away.nonzero()[:, 0] for away in parts])
-    kept = LastLayer(model.task, model.features[every], model.rest[every], model.labels[every])
+    kept = model.part(every)
     return Left(kept, torch.cat(outputs), kept.features.new_zeros(len(every)), own=True)
 
 
@@ -166,6 +166,5 @@ def _predicted(left: Left, spread: Float[Tensor, "N C"], rng: torch.Generator) -
         moved = noise.to(some) * spread[items].unsqueeze(1)
         beside = rest[items].unsqueeze(1).expand(-1, 2 * _PAIRS, -1)
         drawn = torch.cat([torch.cat([some + moved, some - moved], dim=1), beside], dim=2)
-        task = left.model.task
-        total += task.log_likelihood(task.predictive(drawn), left.model.labels[items]).nansum().item()
+        total += left.model.counted(left.model.task.predictive(drawn), items).item()
     return total

@@ -61,7 +61,7 @@ class Config(Posterior):
         correction = _correction(job.task, layer, outputs_of(network, job.example).shape[1])
 
         def nll(outputs: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
-            return job.task.nll(outputs, labels, weights) + correction(outputs, labels)
+            return job.task.nll(outputs, labels, weights) + correction(outputs, labels, weights)
 
         def divergence(_: int) -> Terms:
             total = layer.kl(self.prior_std)
@@ -159,8 +159,10 @@ def _start(network: nn.Module, name: str, config: Config, job: TrainingJob) -> T
     return start.to(mean).clone()
 
 
-def _correction(task: Task, layer: GaussianOutputs, outputs: int) -> Callable[[Tensor, Tensor], Tensor]:
-    """What the variance of the outputs adds to the mean NLL of known labels."""
+def _correction(
+    task: Task, layer: GaussianOutputs, outputs: int
+) -> Callable[[Tensor, Tensor, Tensor | None], Tensor]:
+    """What the variance of the outputs adds to the mean NLL of known labels, as each of them counts."""
     wide = layer.factor.shape[0]
     if task.options.get("link", "softmax") != "softmax" or task.name not in (
         "classification",
@@ -182,10 +184,10 @@ def _correction(task: Task, layer: GaussianOutputs, outputs: int) -> Callable[[T
             return F.softplus(shifted) - F.softplus(found)
         return shifted.logsumexp(dim=1) - found.logsumexp(dim=1)
 
-    def correction(found: Tensor, labels: Tensor) -> Tensor:
+    def correction(found: Tensor, labels: Tensor, weights: Tensor | None) -> Tensor:
         assert layer.variance is not None  # noqa: S101  the layer has just been called
-        known = ~task.log_likelihood(task.predictive(found.detach().unsqueeze(1)), labels).isnan()
-        more = torch.where(known, each(found, layer.variance), 0.0)
+        more, counts = each(found, layer.variance), task.shares(labels, weights).to(found)
+        more = more * (counts[:, None] if counts.ndim < more.ndim else counts)
         return more.sum() / task.known(labels).sum().clamp(min=1)
 
     return correction

@@ -20,19 +20,21 @@ from askwise.train import Ending
 class Config(GaussianWeights):
     """The placement (one of last, first, layers, all; all by default) and the form of the Gaussians.
 
-    Weights and biases of the chosen layers are Gaussian, with the prior N(0, prior_std^2); all else
-    learns by Adam. `kl_weight` tempers the posterior: 1 is Bayes' rule, under which tens of thousands
-    of weights fall back to the prior when there are only hundreds of labels; below 1 labels count for
-    more. `augmentation` is rho: how many labels one counts for where inputs are augmented. The prior
-    warms up over the first `warm_up` of the steps. `damping` is in the step, not in the deviations.
+    Weights and biases of the chosen layers are Gaussian, with the prior N(0, prior_std^2); all else learns
+    by Adam, with the training's weight decay. `kl_weight` tempers the posterior: 1 is Bayes' rule, under
+    which tens of thousands of weights fall back to the prior when there are only hundreds of labels; below
+    1 labels count for more. `augmentation` is rho: how many labels one counts for where inputs are
+    augmented. The prior warms up over the first `warm_up` of the steps. `damping` is in the step, not in
+    the deviations.
 
-    The deviations follow the curvature: that of Gauss and Newton, right on average wherever the
-    weights are, or the squares of each item's gradient ("squares", as Osawa et al. have it). It is taken
-    in over the first tenth of the training, so that this starts from the prior; then its average
-    remembers the last twentieth, unless betas[1] says otherwise. A step is `lr` of
-    Newton's at first and falls to zero, and no weight moves farther in it than `reach` times the
-    training's lr; Adam moves about 1. An outlier among the gradients, which wide weights have, is cut
-    before the momentum keeps it. `noise` is "flipout", or "sample": one set of weights for a batch.
+    The deviations follow the curvature: that of Gauss and Newton, right on average wherever the weights
+    are, or the squares of each item's gradient ("squares", as Osawa et al. have it). It is taken in over
+    the first tenth of the training, so that this starts from the prior; then its average remembers the last
+    twentieth, unless betas[1] says otherwise. A step is `lr` of Newton's at first and falls to zero along a
+    cosine unless the training has a schedule, and no weight moves farther in it than `reach` times the
+    training's lr; Adam moves about 1. While steps are long an outlier among the gradients, which wide
+    weights have, is cut before the momentum keeps it. `noise` is "flipout", or "sample": one set of weights
+    for a batch.
 
     >>> aw.fit(network, (x, y), posterior=aw.vogn(last=1), training=short).posterior.name
     'vogn'
@@ -73,6 +75,7 @@ class Config(GaussianWeights):
             clip_radius=self.reach * job.training.lr / self.lr,
             batch_size=max(job.course.sizes),
             rest_lr=job.training.lr,
+            rest_decays=gaussian_weights.rest_decays(network, job),
         )
         gaussian_weights.anneal(optimizer, job)
         gaussian_weights.resume(network, optimizer, optimizer.rest, job.start)
