@@ -10,8 +10,10 @@ from askwise.encoders.vectors import Words, WordVectors, key
 from askwise.nets import embed
 from askwise.papers import PAPERS, Place, kirsch2019, loustau2023, shridhar2019
 from askwise.papers.alvarez import lenet
-from askwise.papers.gal2017 import skin
+from askwise.papers.curves import plan_of
+from askwise.papers.gal2017 import skin, two_digits
 from askwise.papers.rounds import first_items
+from askwise.runs.build import learner
 
 
 def quick(paper: str, name: str):
@@ -45,6 +47,30 @@ def test_mbr_and_chance_start_from_the_same_labels_of_two_digits(tmp_path):
     assert first["labels"] == second["labels"] == [10, 20, 30, 40, 50, 60]
     assert first["accuracy"][0] == second["accuracy"][0]
     assert first["accuracy"][-1] > 0.9
+
+
+def test_a_network_and_a_graph_begin_with_the_same_labels_of_two_digits(tmp_path):
+    graph, network = (quick("gal2017", f"two digits, {name}").settings for name in ("MBR", "BALD"))
+    place, first = Place(tmp_path), two_digits._first
+    known = two_digits._material(network, place)
+    with learner(plan_of(network, 3), known) as ours:
+        begun = [list(known.pool.ids).index(name) for name in ours.plan.initial.ids]
+    assert first(graph, 3, place) == begun
+    assert first(graph, 4, place) != begun
+
+
+def test_variation_ratios_of_one_network_are_not_counted_by_its_one_vote():
+    figure = {
+        name: quick("gal2017", f"20 + 10, authors', 200 steps, {name}")
+        for name in ("VR, votes", "VR, mean, point")
+    }
+    cells = {
+        name: quick("zeng2018", f"{name}, Var Ratios").settings["plan"] for name in ("CNN", "MC dropout")
+    }
+    assert figure["VR, votes"].settings["plan"]["acquire_options"] == {"votes": True}
+    assert "acquire_options" not in figure["VR, mean, point"].settings["plan"]
+    assert cells["MC dropout"]["acquire_options"] == {"votes": True}
+    assert cells["CNN"]["acquire_options"] == {"votes": False}
 
 
 def test_repeated_items_are_copies_with_noise_and_the_same_label():

@@ -41,6 +41,7 @@ def test_claims_compare_entries_of_their_own_table(name, quick):
         for pair in claim.pairs:
             assert pair.ours in tables[claim.table]
             assert not isinstance(pair.baseline, str) or pair.baseline in tables[claim.table]
+            assert set(pair.gains or ()) <= tables[claim.table]
 
 
 @pytest.mark.parametrize(("name", "quick"), BOTH)

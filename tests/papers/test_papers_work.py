@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 import toy_paper
@@ -6,6 +7,7 @@ import toy_paper
 from askwise.errors import CorruptError
 from askwise.papers import do, hours, missing, outcome, overview, results, rows, runs_file, write
 from askwise.papers.claims import FAILS, HOLDS, NONE, OPEN, decide
+from askwise.papers.record import Claim
 
 
 @pytest.fixture(autouse=True)
@@ -82,6 +84,35 @@ def test_claims_hold_fail_or_stay_open(tmp_path):
     decided = outcome(toy_paper.PAPER, out=tmp_path, draw=False).claims[True]
     assert [one.verdict for one in decided] == [HOLDS, FAILS, OPEN]
     assert decided[0].reasons[0].startswith("good minus random: +0.2")
+
+
+def test_gains_are_counted_seed_by_seed_from_an_entry_of_its_own(tmp_path):
+    run(tmp_path, range(5))
+    found = results(
+        toy_paper.PAPER.entries(quick=True), rows(runs_file(tmp_path, toy_paper.PAPER)), quick=True
+    )
+
+    def told(*gains):
+        pair = replace(toy_paper.pair("good", "random"), gains=gains or None)
+        return decide([Claim(sentence="Good.", table="1", pairs=[pair])], found)[0]
+
+    assert told().verdict == HOLDS
+    assert told("random", "random").verdict == HOLDS
+    assert told("random", "random").reasons[0].startswith("good minus random: +0.2")
+    assert told("good", "random").verdict == OPEN  # each gains nothing over itself
+    assert told("good", "random").reasons[0].startswith("good minus random: +0 ")
+
+
+def test_claims_of_one_table_are_corrected_with_those_of_all(tmp_path):
+    run(tmp_path, range(5))
+    wide = replace(toy_paper.pair("good", "random"), baseline=0.0, measure=lambda row: 1.0 + row["seed"])
+    claims = [Claim(sentence=f"Claim {n}.", table=n, pairs=[wide]) for n in "123"]
+    paper = replace(toy_paper.PAPER, claims=lambda _: claims)
+    every = outcome(paper, out=tmp_path, draw=False).claims[True]
+    alone = outcome(paper, out=tmp_path, draw=False, table="1").claims[True]
+    assert alone == every[:1]
+    found = results(paper.entries(quick=True), rows(runs_file(tmp_path, paper)), quick=True)
+    assert alone != decide(claims[:1], found)  # the control: the correction does matter
 
 
 def test_one_seed_decides_nothing(tmp_path):

@@ -63,6 +63,13 @@ def _difference(pair: Pair, results: Results) -> Difference | None:
 def _shared(pair: Pair, results: Results) -> list[tuple[int | float, int | float]]:
     """Ours and the baseline's, for each seed that both have."""
     ours, baseline = _values(pair.ours, pair, results), _baseline(pair, results)
+    if pair.gains is not None:
+        ours, baseline = (
+            {seed: value - low[seed] for seed, value in found.items() if seed in low}
+            for found, low in zip(
+                (ours, baseline), (_values(entry, pair, results) for entry in pair.gains), strict=True
+            )
+        )
     return [(value, baseline[seed]) for seed, value in ours.items() if seed in baseline]
 
 

@@ -72,8 +72,8 @@ def outcome(
                 head, cells = _cells(one, found, quick=quick)
                 sections.append(Section(one, quick, head, cells, pictures, own))
         if any(found.values()):
-            wanted = [claim for claim in paper.claims(quick) if table in (None, claim.table)]
-            claims[quick] = decide(wanted, found)
+            decided = decide(paper.claims(quick), found)  # all of them: they are corrected together
+            claims[quick] = [one for one in decided if table in (None, one.claim.table)]
     return Outcome(paper, sections, claims, sorted({row.command for row in done}))
 
 

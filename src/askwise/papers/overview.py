@@ -28,9 +28,10 @@ theirs as dashed lines.
 
 A claim is decided by differences paired over the seeds (t intervals, Holm's correction over all \
 comparisons of the paper): it *holds*, it *does not hold* (one comparison is significantly the other way \
-round), or it is *not decided by these runs*. Quick protocols are reduced (their tables say how), mostly \
-to the 8 x 8 digits of scikit-learn: what they decide is decided for them alone. Labels for validation \
-count in every total of ours.
+round), or it is *not decided by these runs*. "Fewer labels" is decided by the area under the learning \
+curve, because labels to a target are unknown for a run that does not reach it. Quick protocols are \
+reduced (their tables say how), mostly to the 8 x 8 digits of scikit-learn: what they decide is decided \
+for them alone. Labels for validation count in every total of ours.
 """
 
 

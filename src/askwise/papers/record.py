@@ -116,6 +116,8 @@ class Pair:
     expected: Literal["higher", "lower"]
     words: str
     """What is compared, e.g. `BNN-1 minus BNN, error in points`."""
+    gains: tuple[str, str] | None = None
+    """Entries that the measure is counted from, of ours and of the baseline: gains are compared."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,7 +26,7 @@ def streets(data_dir: Path | None, shrink: int) -> Any:
 
 
 def run(settings: Mapping[str, Any], seed: int, place: Place) -> dict[str, Any]:
-    """Mean IoU and class-average accuracy by MC dropout and with dropout off, and the last training NLL."""
+    """Mean IoU and both accuracies by MC dropout and with dropout off, and the last training NLL."""
     data = streets(place.data_dir, settings["shrink"])
     x, y = data.train_x[: settings["train"]], data.train_y[: settings["train"]]
     test = data.test_x[: settings["test"]], data.test_y[: settings["test"]]
@@ -42,6 +42,7 @@ def run(settings: Mapping[str, Any], seed: int, place: Place) -> dict[str, Any]:
     found: dict[str, Any] = {"training_nll": fitted.history[-1]["nll"]}
     for kind, one in both_ways(fitted, test, draws=settings["draws"], seed=seed).items():
         found[f"iou_{kind}"] = one["mean_iou"]
+        found[f"class_accuracy_{kind}"] = one["class_accuracy"]
         found[f"accuracy_{kind}"] = one["accuracy"]
     return found
 
@@ -70,12 +71,14 @@ def table_4(quick: bool) -> Table:
             "underfit: training NLL .54 to .66). "
         )
         + "SegNet-Basic, Adam 1e-3, batch 4, flips; one training, predicted by MC dropout and with dropout "
-        "off; mean IoU and pixel accuracy on test images, unlabelled pixels left out.",
+        "off; mean IoU, class-average and pixel accuracy on test images, unlabelled pixels left out.",
         heads=("network",),
         lines=[Line(words=("SegNet-Basic",), entry=one)],
         columns=(
             Number("iou_off", "mean IoU, off, %", factor=100.0).column,
             Number("iou_mc", "mean IoU, MC, %", factor=100.0).column,
+            Number("class_accuracy_off", "class-average accuracy, off, %", factor=100.0).column,
+            Number("class_accuracy_mc", "class-average accuracy, MC, %", factor=100.0).column,
             Number("accuracy_off", "pixel accuracy, off, %", factor=100.0).column,
             Number("accuracy_mc", "pixel accuracy, MC, %", factor=100.0).column,
             Number("training_nll", "training NLL at the end", "{:.3f}").column,
@@ -87,8 +90,10 @@ def claims() -> list[Claim]:
     """What is said of CamVid."""
     return [
         Claim(
-            sentence="SegNet is better as a Bayesian network.",
+            sentence="SegNet has a higher class-average accuracy as a Bayesian network.",
             table="4",
-            pairs=[less("iou_off", "iou_mc", NAME, "mean IoU in points: off minus MC")],
+            pairs=[
+                less("class_accuracy_off", "class_accuracy_mc", NAME, "class-average accuracy: off minus MC")
+            ],
         )
     ]

@@ -8,7 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from askwise.papers.curves import area_column, area_of, labels_column, last_column, run_on
+from askwise.loop.parts import balanced
+from askwise.papers.curves import area_column, area_of, labels_column, last_column, plan_of, run_on
 from askwise.papers.gal2017.labels_to import authors_plan
 from askwise.papers.images import image_set
 from askwise.papers.mbr import Harmonic, rbf, shares, zhu_width
@@ -18,6 +19,7 @@ from askwise.runs.material import Material
 from askwise.seeding import generator
 
 DIGITS = (3, 8)
+NAMES = [str(digit) for digit in DIGITS]
 
 
 @cache
@@ -35,22 +37,31 @@ def two_digits(
 
 def run_network(settings: Mapping[str, Any], seed: int, place: Place) -> dict[str, Any]:
     """A learning curve of the network on two digits."""
+    return run_on(settings, seed, place, _material(settings, place))
+
+
+def _material(settings: Mapping[str, Any], place: Place) -> Material:
+    """The items as a plan takes them."""
     x, y, test_x, test_y = two_digits(settings["data"], place.data_dir, settings["pool"], settings["test"])
     ids = tuple(f"digit-{number:05d}" for number in range(len(x)))
-    names = [str(digit) for digit in DIGITS]
-    labels = {name: names[label] for name, label in zip(ids, y.tolist(), strict=True)}
-    known = Material(arrays(x, ids=ids), labels, (test_x, [names[label] for label in test_y.tolist()]))
-    return run_on(settings, seed, place, known)
+    labels = {name: NAMES[label] for name, label in zip(ids, y.tolist(), strict=True)}
+    return Material(arrays(x, ids=ids), labels, (test_x, [NAMES[label] for label in test_y.tolist()]))
+
+
+def _first(settings: Mapping[str, Any], seed: int, place: Place) -> list[int]:
+    """The positions of the first labels, those that a network of the same seed begins with."""
+    known = _material(settings, place)
+    plan = plan_of({"plan": {"classes": NAMES, "initial": settings["initial"]}}, seed)
+    ids = list(known.pool.ids)
+    return [ids.index(name) for name in balanced(plan, known.labels, known.pool, ()).initial.ids]
 
 
 def run_graph(settings: Mapping[str, Any], seed: int, place: Place) -> dict[str, Any]:
     """A learning curve of harmonic functions on two digits: MBR's choice, or by chance."""
     x, y, test_x, test_y = two_digits(settings["data"], place.data_dir, settings["pool"], settings["test"])
     flat, other = x.flatten(1), test_x.flatten(1)
-    rng = generator(seed, "papers", "first")
-    order = torch.randperm(len(x), generator=rng)
-    first = [int(p) for c in (0, 1) for p in order[y[order] == c][: settings["per_class"]]]
-    told = {position: int(y[position]) for position in first}
+    rng = generator(seed, "papers", "chance")
+    told = {position: int(y[position]) for position in _first(settings, seed, place)}
     width = zhu_width(flat, told)
     graph, across = Harmonic(rbf(flat, flat, width=width), told), shares(other, flat, width=width)
     labels, right = [], []
@@ -72,12 +83,13 @@ def _two(quick: bool) -> list[Entry]:
     pool, test, budget, batch = (240, 120, 60, 10) if quick else (1000, 2000, 100, 10)
     shared: dict[str, Any] = {"quick": quick, "data": "digits" if quick else "mnist", "digits": list(DIGITS)}
     shared |= {"pool": pool, "test": test}
+    initial = {"per_class": 5}
     found = [
         Entry(
             name=f"two digits, {name}",
             settings={
                 **shared,
-                **{"choice": choice, "width": "zhu", "per_class": 5, "batch": batch, "budget": budget},
+                **{"choice": choice, "width": "zhu", "initial": initial, "batch": batch, "budget": budget},
             },
             run=run_graph,
             seconds=1 if quick else 120,
@@ -87,8 +99,8 @@ def _two(quick: bool) -> list[Entry]:
     for name in ("BALD", "VR, votes", "entropy", "random"):
         plan = {
             **authors_plan(name, quick=quick, steps=50 if quick else 200),
-            "classes": [str(digit) for digit in DIGITS],
-            "initial": {"per_class": 5},
+            "classes": NAMES,
+            "initial": initial,
             "batch": batch,
             "budget": budget,
         }
@@ -113,11 +125,11 @@ def table_c(quick: bool) -> Table:
             else ""
         )
         + f"The digits {DIGITS[0]} and {DIGITS[1]} (our choice), a pool of {size['pool']:,} and the first "
-        f"{size['test']:,} test images of them; 5 labels of each class, then 10 a round (MBR: one after the "
-        "other, each answered before the next is chosen). MBR: RBF graph over raw pixels, its width by "
-        "Zhu's rule (a third of the first edge of a minimum spanning tree that joins two classes), harmonic "
-        "functions, the item that leaves the fewest errors to expect; test items by their edges. Network: "
-        "the authors', MC dropout.",
+        f"{size['test']:,} test images of them; 5 labels of each class, the same for all methods of a "
+        "seed, then 10 a round (MBR: one after the other, each answered before the next is chosen). "
+        "MBR: RBF graph over raw pixels, its width by Zhu's rule (a third of the first edge of a "
+        "minimum spanning tree that joins two classes), harmonic functions, the item that leaves the "
+        "fewest errors to expect; test items by their edges. Network: the authors', MC dropout.",
         heads=("method",),
         lines=[Line(words=(name,), entry=one) for name, one in entries.items()],
         columns=(labels_column(0.95, theirs=False), last_column(), area_column()),

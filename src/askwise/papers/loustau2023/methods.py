@@ -1,9 +1,9 @@
 """The methods that the thesis compares."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from askwise.papers.record import Claim, Pair
+from askwise.papers.record import Claim, Measure, Pair
 
 VOGN = {"name": "vogn", "all": True}
 POINT = {"name": "point"}
@@ -23,6 +23,22 @@ def asking(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The part of an entry's settings that says how items are chosen."""
     names = ("acquire", "first", "batch", "budget")
     return {name: settings[name] for name in names} | dict(settings.get("options", {}))
+
+
+def gain(name: Callable[[str], str], other: str, *, measure: Measure, words: str) -> Pair:
+    """What top-u under VOGN and another way gain over random choice, each under its own network.
+
+    A VOGN network and a point network differ with the same labels too, and that is no matter of choosing.
+    """
+    network = other.partition(", ")[2]
+    return Pair(
+        ours=name("top-u, VOGN"),
+        baseline=name(other),
+        measure=measure,
+        expected="higher",
+        words=f"{words}: gain of top-u over random under VOGN, minus that of {other}",
+        gains=(name("random, VOGN"), name(f"random, {network}")),
+    )
 
 
 def better(what: str, other: str, table: str, pairs: Sequence[Pair]) -> Claim:
