@@ -25,7 +25,6 @@ import digits_protocol
 import elbo
 import exam
 import honest
-import mnist
 import own_data
 import papers
 import placements
@@ -54,7 +53,6 @@ EXPERIMENTS = [
     honest.EXPERIMENT,
     elbo.EXPERIMENT,
     pruning.EXPERIMENT,
-    mnist.EXPERIMENT,
     *papers.EXPERIMENTS,
 ]
 

@@ -9,7 +9,6 @@ import digits
 import digits_protocol
 import exam
 import honest
-import mnist
 import own_data
 import placements
 import pruning
@@ -311,7 +310,7 @@ def test_the_split_of_uci_holds_a_fifth_out_and_never_the_test_part(monkeypatch:
 
 
 def test_pictures_of_unlike_curves_are_refused(tmp_path: Path) -> None:
-    rows = invented(mnist.EXPERIMENT, list(mnist.EXPERIMENT.jobs[:2]))
+    rows = invented(digits.EXPERIMENT, list(digits.EXPERIMENT.jobs[:2]))
     rows[1].values["labels"] = rows[1].values["labels"][:-1]
     with pytest.raises(ValueError, match="differ in their numbers of labels"):
-        curves.picture({"both": rows}, tmp_path / "mnist.png", title="")
+        curves.picture({"both": rows}, tmp_path / "curves.png", title="")
