@@ -151,7 +151,7 @@ def experiment(request: pytest.FixtureRequest) -> Experiment:
 def test_the_order_of_priority() -> None:
     assert list(BY_NAME) == [
         "default_bbb", "default_training", "digits_protocol", "digits", "exam", "compare_digits",
-        "compare_mnist", "placements", "uci", "tasks", "own_data", "honest", "elbo", "pruning", "mnist",
+        "compare_mnist", "placements", "uci", "tasks", "own_data", "honest", "elbo", "pruning",
     ]  # fmt: skip
 
 
