@@ -106,13 +106,15 @@ def test_gains_are_counted_seed_by_seed_from_an_entry_of_its_own(tmp_path):
 def test_claims_of_one_table_are_corrected_with_those_of_all(tmp_path):
     run(tmp_path, range(5))
     wide = replace(toy_paper.pair("good", "random"), baseline=0.0, measure=lambda row: 1.0 + row["seed"])
-    claims = [Claim(sentence=f"Claim {n}.", table=n, pairs=[wide]) for n in "123"]
+    claims = [Claim(sentence=f"Claim {n}.", table=n, pairs=[replace(wide, words=n)]) for n in "123"]
     paper = replace(toy_paper.PAPER, claims=lambda _: claims)
     every = outcome(paper, out=tmp_path, draw=False).claims[True]
     alone = outcome(paper, out=tmp_path, draw=False, table="1").claims[True]
     assert alone == every[:1]
     found = results(paper.entries(quick=True), rows(runs_file(tmp_path, paper)), quick=True)
     assert alone != decide(claims[:1], found)  # the control: the correction does matter
+    same = [replace(claim, pairs=claims[0].pairs) for claim in claims]  # one comparison behind three claims
+    assert decide(same, found)[0].reasons == decide(claims[:1], found)[0].reasons
 
 
 def test_one_seed_decides_nothing(tmp_path):

@@ -1,6 +1,6 @@
 """Whether a paper's claims hold in our runs: paired over seeds, t intervals, Holm's correction."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from askwise.math.paired import Difference, difference, holm, verdict
@@ -22,26 +22,28 @@ class Decided:
 def decide(claims: Sequence[Claim], results: Results) -> list[Decided]:
     """The verdict on each claim; all their comparisons are corrected together, by Holm.
 
-    A claim holds if every comparison does, and fails if one is significantly the other way round.
+    What several claims compare counts once. A claim holds if every comparison does, and fails if one is significantly the other way round.
     """
-    found = {
-        (number, place): one
-        for number, claim in enumerate(claims)
-        for place, pair in enumerate(claim.pairs)
-        if (one := _difference(pair, results)) is not None
-    }
+    pairs = {_name(pair): pair for claim in claims for pair in claim.pairs}
+    found = {name: one for name, pair in pairs.items() if (one := _difference(pair, results)) is not None}
     adjusted = dict(zip(found, holm([one.p for one in found.values()]), strict=True))
     decided = []
-    for number, claim in enumerate(claims):
+    for claim in claims:
         states, reasons = [], []
-        for place, pair in enumerate(claim.pairs):
-            one = found.get((number, place))
-            told = "undecided" if one is None else verdict(one, adjusted[number, place])
+        for pair in claim.pairs:
+            name = _name(pair)
+            one = found.get(name)
+            told = "undecided" if one is None else verdict(one, adjusted[name])
             states.append(told)
-            reasons.append(_reason(pair, one, adjusted.get((number, place)), results))
+            reasons.append(_reason(pair, one, adjusted.get(name), results))
         seen = any(_shared(pair, results) for pair in claim.pairs)
         decided.append(Decided(claim, _verdict(claim, states) if seen else NONE, reasons))
     return decided
+
+
+def _name(pair: Pair) -> Hashable:
+    """What tells one comparison from another; its words say which measure is meant."""
+    return pair.ours, pair.baseline, pair.gains, pair.words
 
 
 def _verdict(claim: Claim, states: Sequence[str]) -> str:
