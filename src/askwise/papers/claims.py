@@ -22,7 +22,8 @@ class Decided:
 def decide(claims: Sequence[Claim], results: Results) -> list[Decided]:
     """The verdict on each claim; all their comparisons are corrected together, by Holm.
 
-    What several claims compare counts once. A claim holds if every comparison does, and fails if one is significantly the other way round.
+    What several claims compare counts once. A claim holds if every comparison does, and fails if one is
+    significantly the other way round.
     """
     pairs = {_name(pair): pair for claim in claims for pair in claim.pairs}
     found = {name: one for name, pair in pairs.items() if (one := _difference(pair, results)) is not None}
