@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from small_run import CLASSES, IDS, LABELS, POINTS, TRUTH, learner, ledger, pool
 from torch import nn
 
@@ -25,6 +26,16 @@ def test_a_pool_grows_while_it_runs_and_missing_items_are_quarantined_until_they
     with learner(folder / "run.db") as run:
         assert not ledger(run).quarantined
         assert run.status().counts.items == 40
+
+
+def test_what_a_learner_takes_as_its_pool_can_be_added_and_rows_may_be_numpys(folder):
+    with learner(folder / "run.db", pool=arrays(POINTS[:20])) as run:
+        question = next(one for one in run.ask() if one.row is not None)
+        run.tell({np.int64(question.row): TRUTH[IDS[question.row]]})
+        assert set(ledger(run).labels) == {question.id}
+        assert len(run.add(torch.as_tensor(POINTS[20:25]))) == 5
+        assert len(run.add(POINTS[20:30])) == 5  # an array, of which five items are there already
+        assert run.status().counts.items == 30
 
 
 def test_a_run_that_is_opened_again_reads_neither_the_ids_nor_the_history(folder, monkeypatch):

@@ -38,7 +38,6 @@ from askwise.loop.suspects import Suspect, annotators_of, suspects_of
 from askwise.markup import card
 from askwise.oracle import AnyOracle, Oracle, open_oracle
 from askwise.pool import Item, Pool, as_pool
-from askwise.pool.pool import Source
 from askwise.store.contract import Store
 from askwise.store.facts import Answer, Resolution, Round
 from askwise.tasks import Prediction, Task
@@ -209,9 +208,12 @@ class Learner:
         """Every model trained so far: labels, metrics, seconds, hash of the weights."""
         return list(self.setting.rounds)
 
-    def add(self, more: Pool | Source) -> list[str]:
-        """The ids of the items that the pool has gained; a store on disk keeps them as part of the run."""
-        pool = more if isinstance(more, Pool) else Pool(more)
+    def add(self, more: Any) -> list[str]:
+        """The ids of the items that the pool has gained; a store on disk keeps them as part of the run.
+
+        What a Learner takes as its pool is taken here too.
+        """
+        pool = as_pool(more)
         keep_added(self.setting.store, pool, [name for name in pool.ids if name not in self.setting.pool])
         new = self.setting.pool.add(pool)
         sync_grown(self.setting)

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any
+from typing import Any, SupportsIndex
 from weakref import finalize
 
 import numpy as np
@@ -177,7 +177,7 @@ class FeaturePool(Pool):
         """What people call the item."""
         return self._items.name(identity)
 
-    def find(self, key: str | int) -> str:
+    def find(self, key: str | SupportsIndex) -> str:
         """The id of an item from its id, row or name."""
         return self._items.find(key)
 

@@ -4,8 +4,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
+from operator import index
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, SupportsIndex, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -152,12 +153,12 @@ class Pool:
         [(source, _)] = self.parts([identity])
         return source.original(identity) if isinstance(source, Original) else None
 
-    def find(self, key: str | int) -> str:
+    def find(self, key: str | SupportsIndex) -> str:
         """The id of an item, from its id, its row in a pool of one source, or a name that is unique."""
         if isinstance(key, str) and key in self._owner:
             return key
-        if isinstance(key, int) and not isinstance(key, bool):
-            return self._by_row(key)
+        if isinstance(key, SupportsIndex) and not isinstance(key, bool):  # numpy's numbers too
+            return self._by_row(index(key))
         found = self._by_name(str(key))
         if found is None:
             raise InputError(f"{self._known(str(key))}; tell answers by the ids, rows or names of ask()")

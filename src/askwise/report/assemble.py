@@ -61,10 +61,15 @@ def assemble(
         content,
         curves=found,
         baseline=baseline,
-        title=title or (f"{run.plan.data}: what was asked" if run.plan.data else Content.title),
+        title=title or (f"{_called(run.plan.data)}: what was asked" if run.plan.data else Content.title),
         subject=f"{run.name}, seed {run.plan.seed}" if len(runs) > 1 else "",
         facts={**content.facts, "seeds": _seeds([one.plan.seed for one in runs])},
     )
+
+
+def _called(data: str) -> str:
+    """What people call data: a set by its name, a folder or file without the way there."""
+    return Path(data).name if Path(data).is_absolute() else data
 
 
 def _details(run: Past, pool: Pool | None, own: Fitted | None) -> Content:

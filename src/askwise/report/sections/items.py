@@ -58,7 +58,7 @@ def _legend(content: Content, items: Sequence[Shown]) -> Html:
 
 
 def _round(number: int | None, items: Sequence[Shown]) -> Html:
-    said = f"Round {number}" if number else "Before the first round, by chance"
+    said = f"Round {number}" if number else "Before the first round"
     heading = tag("h3", said, class_="round") if number is not None else None
     return tag("div", heading, _cards(items), class_="asked-round")
 
