@@ -49,7 +49,7 @@ def forecast_sentence(one: Forecast) -> str:
     """The gain of the next labels in points, and what such a sentence is worth."""
     gain, low, high = (100 * value for value in (one.gain, one.low, one.high))
     next_ = f"the next {one.ahead} labels should bring about {gain:.1f} points ({low:.1f} to {high:.1f})"
-    return f"a forecast, which held in 6 of 10 simulations: {next_}"
+    return f"a forecast, which was too low on three of four sets: {next_}"
 
 
 def _plain(value: Any) -> Any:
