@@ -7,7 +7,7 @@ from pathlib import Path
 from askwise.errors import InputError
 from askwise.oracle.contract import Question
 from askwise.oracle.label_studio import matched, read_tasks
-from askwise.oracle.labelling import Classes, Labelling, Pictures, no_label
+from askwise.oracle.labelling import Classes, Labelling, Pictures, Values, no_label
 from askwise.pool.tables import header, restored, rows
 from askwise.store.classes import names
 from askwise.store.facts import NoLabel, Told
@@ -75,7 +75,7 @@ class File:
             yield from self._tasks(path, find)
             return
         columns = _columns(path, id_column, label_column)
-        for row in rows(path, columns):
+        for row in rows(path, columns, numbers=isinstance(self._kind, Values), named=True):
             if row.reason:
                 raise InputError(f"{path}: {row.reason}; mend the line")
             self.lines += 1
