@@ -37,6 +37,51 @@ def test_a_column_that_equals_the_known_labels_is_refused_even_as_numbers(askwis
     assert askwise(*new, "--ignore", "sign")[0] == 0
 
 
-def test_a_feature_with_the_values_of_numbered_classes_is_kept_where_no_label_is_known(askwise, table):
-    (table / "n.csv").write_text("\n".join(["sign,size", *(f"{n % 2},{n * n}" for n in range(8))]))
+def test_the_only_column_with_the_values_of_numbered_classes_is_refused_with_the_ways_out(askwise, table):
+    (table / "n.csv").write_text("\n".join(["id,sign,size", *(f"{n},{n % 2},{n * n}" for n in range(8))]))
+    new = ("new", "signs", "--table", "n.csv", "--id-column", "id")
+    code, _, err = askwise(*new, "--classes", "0,1")
+    assert code == 2
+    assert "column 'sign' of" in err
+    assert "leave it out: --ignore 'sign'; if not, give some known labels" in err
+    assert not (table / "signs").exists()
+    assert askwise(*new, "--classes", "no,yes")[0] == 0
+    (table / "labels.csv").write_text("\n".join(["id,label", *(f"{n},{n // 2 % 2}" for n in range(8))]))
+    assert askwise("new", "two", *new[2:], "--classes", "0,1", "--labels", "labels.csv")[0] == 0
+
+
+def test_of_several_columns_with_the_values_of_the_classes_one_called_as_a_label_is_refused(askwise, table):
+    rows = [f"{n % 2},{n // 2 % 2},{n * n}" for n in range(8)]
+    (table / "a.csv").write_text("\n".join(["smoker,Target,size", *rows]))
+    assert "column 'Target' of" in askwise("new", "a", "--table", "a.csv", "--classes", "0,1")[2]
+    (table / "b.csv").write_text("\n".join(["smoker,tall,size", *rows]))  # the control: any of them may be it
+    code, out, _ = askwise("new", "b", "--table", "b.csv", "--classes", "0,1")
+    assert code == 0
+    assert "the columns smoker, tall have the values of the classes" in out
+
+
+def test_a_column_with_other_values_beside_those_of_the_classes_is_learned_from(askwise, table):
+    (table / "n.csv").write_text("\n".join(["sign,size", *(f"{n % 3},{n * n}" for n in range(8))]))
     assert askwise("new", "signs", "--table", "n.csv", "--classes", "0,1")[0] == 0
+    assert "column 'sign' of" in askwise("new", "three", "--table", "n.csv", "--classes", "0,1,2")[2]
+
+
+def test_the_column_of_the_number_to_predict_is_refused_and_learns_without(askwise, table):
+    (table / "w.csv").write_text("\n".join(["id,acid,size", *(f"{n},{n / 4},{n * n}" for n in range(8))]))
+    new = ("new", "wine", "--table", "w.csv", "--id-column", "id", "--number", "acid")
+    code, _, err = askwise(*new)
+    assert code == 2
+    assert "column 'acid' of" in err
+    assert err.endswith(
+        "is the number to predict, and would be learned from; leave it out: --ignore 'acid'\n"
+    )
+    assert "it learns from the columns size;" in askwise(*new, "--ignore", "acid")[1]
+
+
+def test_a_column_that_equals_known_numbers_is_refused_whatever_it_is_called(askwise, table):
+    (table / "w.csv").write_text("\n".join(["id,acid,size", *(f"{n},{n / 4},{n * n}" for n in range(8))]))
+    (table / "labels.csv").write_text("\n".join(["id,label", *(f"{n},{n / 4:.3f}" for n in range(8))]))
+    new = ("--table", "w.csv", "--id-column", "id", "--number", "sour", "--labels", "labels.csv")
+    assert "column 'acid' of" in askwise("new", "wine", *new)[2]
+    (table / "labels.csv").write_text("\n".join(["id,label", *(f"{n},{n / 4 + 1}" for n in range(8))]))
+    assert askwise("new", "wine", *new)[0] == 0  # the control: other numbers are no leak

@@ -90,7 +90,7 @@ def create(
     )
     whole, said = _with_stretch(whole, known)
     notes += said + length_note(known.pool, known.encoder) + language_note(known.pool, whole.encoder)
-    notes += refuse_leaks(whole, known.pool, told, names if made_of == "classes" else ())
+    notes += refuse_leaks(whole, known.pool, told, names, made_of=made_of)
     given: dict[str, Any] = {"shape": known.pool.like().shape, "items": len(known.pool), **(chosen or {})}
     values = choices(whole, names, made_of=made_of, **given)
     plan = make(values)
