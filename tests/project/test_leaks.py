@@ -85,3 +85,30 @@ def test_a_column_that_equals_known_numbers_is_refused_whatever_it_is_called(ask
     assert "column 'acid' of" in askwise("new", "wine", *new)[2]
     (table / "labels.csv").write_text("\n".join(["id,label", *(f"{n},{n / 4 + 1}" for n in range(8))]))
     assert askwise("new", "wine", *new)[0] == 0  # the control: other numbers are no leak
+
+
+def test_decimal_commas_are_read_and_said_and_their_own_column_is_no_input_either(askwise, table):
+    rows = [f"i{n};{n},5;{n * n},25;{n % 3}" for n in range(8)]
+    (table / "c.csv").write_text("\n".join(["id;pw;pl;k", *rows]))
+    new = ("--table", "c.csv", "--id-column", "id", "--number", "width")
+    code, out, _ = askwise("new", "c", *new)
+    assert code == 0
+    assert "commas are read as decimal commas in the columns pw, pl\n" in out
+    (table / "labels.csv").write_text("\n".join(["id;label", *(f"i{n};{n},5" for n in range(8))]))
+    assert "column 'pw' of" in askwise("new", "d", *new, "--labels", "labels.csv")[2]
+    (table / "p.csv").write_text("\n".join(["id;pw;pl;k", *rows]).replace(",", "."))  # the control
+    assert "decimal" not in askwise("new", "p", "--table", "p.csv", *new[2:])[1]
+
+
+def test_what_leaves_a_column_out_is_said_as_it_is_typed(askwise, table):
+    (table / "m.csv").write_text("\n".join(["key,size", *(f"k{n},{n}" for n in range(200))]))
+    err = askwise("new", "m", "--table", "m.csv", "--classes", "a,b")[2]
+    assert err.endswith(
+        "column 'key' has 200 different values, more than 100; leave it out: --ignore 'key'\n"
+    )
+    (table / "q.csv").write_text('key,size\n"1,5",1\n"2,5",2\n')
+    err = askwise("new", "m", "--table", "q.csv", "--classes", "a,b")[2]
+    assert "not surely a decimal comma; write them with a decimal point" in err
+    assert err.endswith("or leave it out: --ignore 'key'\n")
+    err = askwise("new", "m", "--features", "q.csv", "--classes", "a,b")[2]
+    assert err == "askwise: q.csv has no lists; give its columns of numbers by --table\n"

@@ -126,16 +126,27 @@ def _csv(path: Path, columns: list[str]) -> Iterator[Row]:
                 yield Row(line, tuple(cells[place] for place in wanted))
 
 
+def separator(path: Path) -> str | None:
+    """What stands between the cells of a CSV or TSV; None for other kinds of file."""
+    if _kind(path) != "csv":
+        return None
+    with _text(path) as file:
+        return _mark(path, file.readline())
+
+
+def _mark(path: Path, first: str) -> str:
+    # a header without commas is separated by what it has most of, as spreadsheets of some countries do
+    marks = ("\t",) if path.suffix.lower() == ".tsv" else (",",) if "," in first else (";", "\t", "|")
+    return max(marks, key=first.count) if any(first.count(mark) for mark in marks) else ","
+
+
 class _reader:  # noqa: N801 - used as a function
     """The lines of a CSV, each refused by number where what follows could not be told apart either."""
 
     def __init__(self, path: Path, file: io.TextIOWrapper) -> None:
         first = file.readline()
         file.seek(0)
-        # a header without commas is separated by what it has most of, as spreadsheets of some countries do
-        marks = ("\t",) if path.suffix.lower() == ".tsv" else (",",) if "," in first else (";", "\t", "|")
-        mark = max(marks, key=first.count) if any(first.count(mark) for mark in marks) else ","
-        self._path, self._lines = path, csv.reader(file, delimiter=mark, strict=True)
+        self._path, self._lines = path, csv.reader(file, delimiter=_mark(path, first), strict=True)
 
     @property
     def line(self) -> int:

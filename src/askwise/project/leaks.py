@@ -7,7 +7,7 @@ from typing import Any
 from askwise.errors import InputError
 from askwise.oracle.file import LABEL_COLUMNS
 from askwise.pool import Pool
-from askwise.pool.coding import Category, Column, number
+from askwise.pool.coding import Category, Column, Number, number
 from askwise.pool.tables import rows
 from askwise.project.sources import Source
 from askwise.store.labels import Numbers
@@ -89,8 +89,8 @@ def _said(
     for name, row in zip(pool.ids, rows(source.path, columns, numbers=True), strict=True):
         if name in known and row.reason is None:
             seen += 1
-            for column, cell in zip(columns, row.cells, strict=True):
-                counts[column] += _says(cell, known[name])
+            for part, cell in zip(parts, row.cells, strict=True):
+                counts[part.column] += _says(cell, known[name], part)
     return {column: count / seen for column, count in counts.items()} if seen else {}
 
 
@@ -101,19 +101,20 @@ def _of_classes(source: Source, parts: Sequence[Column], classes: Sequence[str])
     wanted = {number(name) for name in classes}
     if len(wanted) < 2 or any(value is None or math.isnan(value) for value in wanted):
         return found
-    columns = [part.column for part in parts if not isinstance(part, Category)]
-    values = {column: set[float | None]() for column in columns}
-    for row in rows(source.path, columns, numbers=True):
-        for column, cell in zip(columns, row.cells, strict=True) if row.reason is None else ():
-            if column in values:
-                values[column].add(number(cell))
-                if not values[column] <= {*wanted, None}:
-                    del values[column]
+    numbers = [part for part in parts if isinstance(part, Number)]
+    values = {part.column: set[float | None]() for part in numbers}
+    for row in rows(source.path, [part.column for part in numbers], numbers=True):
+        for part, cell in zip(numbers, row.cells, strict=True) if row.reason is None else ():
+            if part.column in values:
+                values[part.column].add(part.value(cell))
+                if not values[part.column] <= {*wanted, None}:
+                    del values[part.column]
     return found + [part for part in parts if values.get(part.column, set()) - {None} == wanted]
 
 
-def _says(cell: str, label: str | float) -> bool:
+def _says(cell: str, label: str | float, part: Column) -> bool:
     if cell.strip() == label:
         return True
-    one, other = number(cell), number(label) if isinstance(label, str) else label
+    one = part.value(cell) if isinstance(part, Number) else number(cell)
+    other = number(label) if isinstance(label, str) else label
     return one is not None and one == other
