@@ -106,6 +106,9 @@ def test_what_leaves_a_column_out_is_said_as_it_is_typed(askwise, table):
     assert err.endswith(
         "column 'key' has 200 different values, more than 100; leave it out: --ignore 'key'\n"
     )
+    (table / "i.csv").write_text("\n".join(["id,size", *(f"k{n},{n}" for n in range(200))]))
+    err = askwise("new", "m", "--table", "i.csv", "--classes", "a,b")[2]
+    assert err.endswith("--ignore 'id', or say that it names the items: --id-column 'id'\n")
     (table / "q.csv").write_text('key,size\n"1,5",1\n"2,5",2\n')
     err = askwise("new", "m", "--table", "q.csv", "--classes", "a,b")[2]
     assert "not surely a decimal comma; write them with a decimal point" in err

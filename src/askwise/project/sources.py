@@ -79,7 +79,9 @@ def source(
         try:
             coding = coding_of(found, ignore=left_out)
         except ColumnError as error:
-            raise InputError(f"{path}: {error.advice(f'--ignore {error.column!r}')}") from None
+            own = id_column is None and error.column.strip().lower() in ID_COLUMNS
+            ids = f", or say that it names the items: --id-column {error.column!r}" if own else ""
+            raise InputError(f"{path}: {error.advice(f'--ignore {error.column!r}')}{ids}") from None
     elif kind == "features" and found.suffix.lower() in (".csv", ".tsv"):
         raise InputError(f"{path} has no lists; give its columns of numbers by --table")
     elif kind == "arrays" and _is_bytes(found):
