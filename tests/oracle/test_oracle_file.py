@@ -129,9 +129,10 @@ def test_a_file_of_numbers_may_have_decimal_commas_and_shows_what_its_commas_are
     assert File(path, classes=price).told == told
     path.write_text('id,label\na,"-3,5"\n')
     assert File(path, classes=price).told == {"a": Numbers((-3.5,))}
-    path.write_text("id;label\na;-3.5\nb;1,234\n")  # the control: here it may be a thousand
-    with pytest.raises(InputError, match=r"line 3: the label of 'b' is '1,234', which may be 1\.234 or 1234"):
-        File(path, classes=price)
+    for other in ("-3.5", "-3", "-3,5\nc;0.5"):  # the control: here it may be a thousand
+        path.write_text(f"id;label\nb;1,234\na;{other}\n")
+        with pytest.raises(InputError, match=r"line 2: the label of 'b' is '1,234', which may be 1\.234 or"):
+            File(path, classes=price)
 
 
 def test_rows_under_another_heading_are_explained_whole(tmp_path):

@@ -181,6 +181,9 @@ def test_a_comma_that_may_stand_between_thousands_is_read_where_the_file_shows_w
             InputError, match=r"column 'n' holds numbers with a comma, such as '1,234', which"
         ):
             coding_of(write(path, unsure.format(other)))
+    both = "n;m;p\n1,234;0,5;0.5\n12,500;0,5;1.5\n"  # commas and points: either may be between thousands
+    with pytest.raises(InputError, match="column 'n' holds numbers with a comma, such as '1,234', which"):
+        coding_of(write(path, both))
 
 
 @pytest.mark.parametrize(
