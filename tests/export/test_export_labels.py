@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyarrow import parquet
 
 import askwise as aw
 from askwise.errors import InputError
@@ -41,7 +42,7 @@ def said(draw):
 @settings(max_examples=60, deadline=None)
 def test_a_table_of_labels_reads_back_as_it_was(tmp_path_factory, labels, ending):
     path = tmp_path_factory.mktemp("labels") / f"labels{ending}"
-    assert write_labels(path, labels) == len(labels)
+    assert write_labels(path, labels, Classes(CLASSES)) == len(labels)
     assert File(path, classes=CLASSES).told == {one.id: one.told for one in labels}
 
 
@@ -85,17 +86,57 @@ def test_a_tree_of_folders_reads_back_what_has_a_class(tmp_path_factory, labels)
 
 
 def test_no_cell_of_a_csv_is_a_formula(tmp_path):
-    write_labels(tmp_path / "l.csv", [Labelled("=1+1.png", "@cmd", annotator="+x", note="-2")])
+    labels = [Labelled("=1+1.png", "@cmd", annotator="+x", note="-2+3")]
+    write_labels(tmp_path / "l.csv", labels, Classes(("@cmd",)))
     head, row = (tmp_path / "l.csv").read_text().splitlines()
     assert head == "id,label,annotator,note"
-    assert row == "'=1+1.png,'@cmd,'+x,'-2"
+    assert row == "'=1+1.png,'@cmd,'+x,'-2+3"
+
+
+def test_a_number_is_a_number_in_every_table_and_reads_back_to_the_last_bit(tmp_path):
+    price = Values(("price",))
+    told = {"a": "-6.73", "b": "1e-300", "c": "-1e+22", "d": "0.1"}
+    labels = [*(Labelled(name, text) for name, text in told.items()), Labelled("s", SKIP)]
+    wanted = {**{name: price.label(text, what="") for name, text in told.items()}, "s": SKIP}
+    for ending in (".csv", ".jsonl", ".parquet"):
+        path = tmp_path / f"l{ending}"
+        write_labels(path, labels, price)
+        assert File(path, classes=price).told == wanted
+    assert (tmp_path / "l.csv").read_text().splitlines()[1:4] == ["a,-6.73,,", "b,1e-300,,", "c,-1e+22,,"]
+    rows = [json.loads(line)["label"] for line in (tmp_path / "l.jsonl").read_text().splitlines()]
+    assert rows == [-6.73, 1e-300, -1e22, 0.1, None]
+    assert parquet.read_table(tmp_path / "l.parquet")["label"].to_pylist() == rows
+
+
+def test_of_numbers_that_nobody_could_tell_csv_and_jsonl_say_so_and_parquet_is_refused(tmp_path):
+    price, labels = Values(("price",)), [Labelled("a", "-1.5"), Labelled("b", CANNOT_TELL)]
+    for ending in (".csv", ".jsonl"):
+        write_labels(tmp_path / f"l{ending}", labels, price)
+        assert File(tmp_path / f"l{ending}", classes=price).told["b"] is CANNOT_TELL
+    with pytest.raises(InputError, match=r"there are 1; write \.csv or \.jsonl"):
+        write_labels(tmp_path / "l.parquet", labels, price)
+
+
+def test_several_numbers_stand_in_one_cell_that_no_spreadsheet_computes(tmp_path):
+    both = Values(("x", "y"))
+    write_labels(tmp_path / "l.csv", [Labelled("a", "-1.0|-2.5")], both)
+    assert (tmp_path / "l.csv").read_text().splitlines()[1] == "a,-1.0|-2.5,,"
+    assert File(tmp_path / "l.csv", classes=both).told == {"a": both.label("-1|-2.5", what="")}
+
+
+def test_a_line_without_a_label_is_a_mistake_and_no_skip_of_numbers_either(tmp_path):
+    (tmp_path / "l.jsonl").write_text('{"id": "a", "label": 2.5}\n{"id": "b", "lable": 3.5}\n')
+    with pytest.raises(InputError, match="line 2 has no 'label'; mend the line"):
+        File(tmp_path / "l.jsonl", classes=Values(("price",)))
 
 
 def test_a_class_called_cannot_tell_beside_items_nobody_could_tell_is_refused(tmp_path):
     labels = [Labelled("a", "cannot_tell"), Labelled("b", CANNOT_TELL)]
     with pytest.raises(InputError, match="a class is called cannot_tell"):
-        write_labels(tmp_path / "l.csv", labels)
-    write_labels(tmp_path / "l.csv", labels[:1])  # the control: alone it can be told
+        write_labels(tmp_path / "l.csv", labels, Classes(("cannot_tell",)))
+    write_labels(
+        tmp_path / "l.csv", labels[:1], Classes(("cannot_tell",))
+    )  # the control: alone it can be told
 
 
 def test_a_tree_does_not_grow_into_a_folder_that_holds_something(tmp_path):

@@ -1,5 +1,7 @@
 """Labels of every task, as people write them, as they are stored, and as a network learns them."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -48,6 +50,36 @@ def test_numbers_survive_text_and_rows_to_the_last_bit(values):
     label = Numbers(values)
     assert VALUES.label(VALUES.text(label), what="it") == label
     assert VALUES.label(VALUES.row(label), what="it") == label
+
+
+@pytest.mark.parametrize(
+    ("names", "text", "wanted"),
+    [
+        ("x", "-3,5", (-3.5,)),
+        ("x", "1,5e3", (1500.0,)),
+        ("x", "0,125", (0.125,)),
+        ("xy", "1,5", (1.0, 5.0)),
+        ("xy", "1,5|-2,5", (1.5, -2.5)),
+        ("xy", "1,5; 2", (1.5, 2.0)),
+        ("xy", "1.5, 2", (1.5, 2.0)),
+    ],
+)
+def test_a_comma_that_separates_no_numbers_is_a_decimal_one(names, text, wanted):
+    assert labelling({"name": "regression"}, names).said(text, what="it") == Numbers(wanted)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1,234", "it is '1,234', which may be 1.234 or 1234; write it without the comma"),
+        ("1.234,5", "it must be a number, not '1.234,5'"),
+        ("3,5,1", "it must be a number, not '3,5,1'"),
+        ("3;5", "it must be a number, and is 2 numbers"),
+    ],
+)
+def test_a_comma_that_may_mean_something_else_is_refused(text, message):
+    with pytest.raises(InputError, match=re.escape(message)):
+        labelling({"name": "regression"}, ["x"]).said(text, what="it")
 
 
 def test_a_mask_survives_its_file_whatever_it_was_told_as(tmp_path):

@@ -4,7 +4,9 @@ import pytest
 import askwise as aw
 from askwise.errors import InputError
 from askwise.oracle import File, Question, known_labels, open_oracle
+from askwise.oracle.labelling import labelling
 from askwise.store.facts import CANNOT_TELL, SKIP
+from askwise.store.labels import Numbers
 
 QUESTIONS = [Question(id=name, row=0, name=name, round=0, rank=0) for name in ("a", "b", "c", "d", "e")]
 
@@ -118,6 +120,19 @@ def test_cells_that_an_export_neutralised_are_read_as_they_were(tmp_path):
     found = File(tmp_path / "labels.csv", classes=["-cold", "warm"], find=find)
     assert found.told == {"=1.jpg": "-cold", "'=1.jpg": "warm", "'+2.jpg": "warm"}
     assert not found.unmatched
+
+
+def test_a_file_of_numbers_may_have_decimal_commas_and_shows_what_its_commas_are(tmp_path):
+    path, price = tmp_path / "l.csv", labelling({"name": "regression"}, ["price"])
+    path.write_text("id;label\na;-3,5\nb;1,234\nc;7\nd;\n")
+    told = {"a": Numbers((-3.5,)), "b": Numbers((1.234,)), "c": Numbers((7,)), "d": SKIP}
+    assert File(path, classes=price).told == told
+    path.write_text('id,label\na,"-3,5"\n')
+    assert File(path, classes=price).told == {"a": Numbers((-3.5,))}
+    for other in ("-3.5", "-3", "-3,5\nc;0.5"):  # the control: here it may be a thousand
+        path.write_text(f"id;label\nb;1,234\na;{other}\n")
+        with pytest.raises(InputError, match=r"line 2: the label of 'b' is '1,234', which may be 1\.234 or"):
+            File(path, classes=price)
 
 
 def test_rows_under_another_heading_are_explained_whole(tmp_path):

@@ -15,8 +15,22 @@ def test_what_was_neutralised_comes_back(cell):
 
 
 @given(CELLS)
-def test_no_neutral_cell_begins_like_a_formula(cell):
-    assert not neutral(cell).startswith(("=", "+", "-", "@", "\t", "\r", "\n"))
+def test_no_neutral_cell_but_a_number_begins_like_a_formula(cell):
+    found = neutral(cell)
+    assert not found.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) or float(found) < 1
+
+
+@pytest.mark.parametrize("cell", ["-6.73", "-1", "-1e-300", "-2.5e+22", "-1.0|-2.5"])
+def test_a_number_stays_one(cell):
+    assert neutral(cell) == restored(cell) == cell
+
+
+@pytest.mark.parametrize(
+    "cell", ["-", "-1+2", "-1-2", "+1", "-1|cmd", "-1 ", "-1\n", "-.5", "-a", "--1", "=1", "@1", "-1|"]
+)
+def test_what_only_begins_like_a_number_is_defused(cell):
+    assert neutral(cell) == f"'{cell}"
+    assert restored(f"'{cell}") == cell
 
 
 @given(CELLS, CELLS)

@@ -139,6 +139,89 @@ def test_a_table_that_cannot_be_a_pool_is_refused_in_one_line(tmp_path, content,
     assert "\n" not in str(caught.value)
 
 
+COMMAS = "id;a;b\ni;5,1;-0,25\nj;3;1,5e3\nk;;,5\n"
+
+
+def test_decimal_commas_are_read_as_points_are(tmp_path):
+    comma = table(write(tmp_path / "comma.csv", COMMAS), id_column="id")
+    point = table(write(tmp_path / "point.csv", COMMAS.replace(",", ".")), id_column="id")
+    assert torch.equal(everything(comma).inputs, everything(point).inputs)
+    assert [part.comma for part in coding_of(tmp_path / "comma.csv", ignore=["id"]).columns] == [True, True]
+    assert not any(part.comma for part in coding_of(tmp_path / "point.csv", ignore=["id"]).columns)
+
+
+@pytest.mark.parametrize("ending", ["tsv", "jsonl", "parquet"])
+def test_decimal_commas_are_read_in_every_kind_of_file(tmp_path, ending):
+    path, cells = tmp_path / f"t.{ending}", ["5,1", "3,5", "-1"]
+    if ending == "tsv":
+        write(path, "\n".join(["n\tm", *(f"{cell}\t1" for cell in cells)]))
+    elif ending == "jsonl":
+        write(path, "".join(json.dumps({"n": cell}) + "\n" for cell in cells))
+    else:
+        pq.write_table(pa.table({"n": cells}), path)
+    [part] = coding_of(path, columns=["n"]).columns
+    assert (part.kind, part.comma, part.mean) == ("number", True, pytest.approx(7.6 / 3))
+
+
+def test_another_row_of_a_column_with_decimal_commas_is_read_so_and_one_with_a_point_is_quarantined(tmp_path):
+    first = write(tmp_path / "a.csv", "n;m\n1,5;1\n2,5;1\n")
+    more = write(tmp_path / "b.csv", "n;m\n1,5;1\n1.234;1\n1.234,5;1\n")
+    found = everything(table(more, coding=coding_of(first)))
+    assert found.inputs[:, 0].tolist() == [-1]
+    why = "'n' is '1.234', not a finite number with a decimal comma"
+    assert list(found.quarantined.values()) == [f"line 3: {why}", f"line 4: {why.replace('234', '234,5')}"]
+
+
+def test_a_comma_that_may_stand_between_thousands_is_read_where_the_file_shows_what_it_is(tmp_path):
+    unsure = "n;m\n1,234;{}\n12,500;1\n"
+    path = write(tmp_path / "a.csv", unsure.format("0,5"))
+    assert [part.mean for part in coding_of(path).columns] == pytest.approx([6.867, 0.75])
+    for other in ("1", "0.5"):
+        with pytest.raises(
+            InputError, match=r"column 'n' holds numbers with a comma, such as '1,234', which"
+        ):
+            coding_of(write(path, unsure.format(other)))
+    both = "n;m;p\n1,234;0,5;0.5\n12,500;0,5;1.5\n"  # commas and points: either may be between thousands
+    with pytest.raises(InputError, match="column 'n' holds numbers with a comma, such as '1,234', which"):
+        coding_of(write(path, both))
+
+
+@pytest.mark.parametrize(
+    ("content", "odd"),
+    [
+        ('n,m\n"5,1",1\n"3,5",1\n', "5,1"),
+        ("n;m\n5,1;1\n3.5;1\n", "5,1"),
+        ("n;m\n1.234,5;1\n3,5;1\n", "1.234,5"),
+        ("n;m\n1,234,567;1\n1;1\n", "1,234,567"),
+        ("n;m\n1,234.5;1\n1;1\n", "1,234.5"),
+    ],
+)
+def test_numbers_with_commas_that_are_not_surely_decimal_are_refused_and_never_categories(
+    tmp_path, content, odd
+):
+    path = write(tmp_path / "t.csv", content)
+    with pytest.raises(InputError, match=f"such as '{odd}', which is not surely a decimal comma; write them"):
+        coding_of(path)
+    [part, _] = coding_of(path, categories=["n"]).columns  # the control: whoever says so has categories
+    assert part.kind == "category"
+
+
+def test_a_few_cells_that_are_no_numbers_are_named_by_line_with_commas_too(tmp_path):
+    good = "".join(f"{n},5;1\n" for n in range(30))
+    found = everything(table(write(tmp_path / "a.csv", f"n;m\nk.A.;1\n{good}")))
+    assert list(found.quarantined.values()) == [
+        "line 2: 'n' is 'k.A.', not a finite number with a decimal comma"
+    ]
+    pointed = "".join(f"{n}.5;1\n" for n in range(30))
+    found = everything(table(write(tmp_path / "b.csv", f"n;m\n1,5;1\n{pointed}")))
+    assert list(found.quarantined.values()) == ["line 2: 'n' is '1,5', not a finite number"]
+
+
+def test_words_with_commas_are_categories(tmp_path):
+    path = write(tmp_path / "t.csv", "n;m\nred, green;1\nblue;1\n1,5;2\n")
+    assert [part.kind for part in coding_of(path).columns] == ["category", "number"]
+
+
 def test_missing_columns_are_refused_with_the_nearest(tmp_path):
     path = write(tmp_path / "t.csv", CSV)
     for options in ({"columns": ["agee"]}, {"ignore": ["agee"]}, {"id_column": "agee"}):

@@ -18,17 +18,22 @@ def encode(
     It goes in the order of hashes, so that whatever is done is a random sample; stopped, it goes on
     where it was.
     """
+    from askwise.cli.stores import opened_project
+    from askwise.loop.featured import feature_folder
     from askwise.pool import encode_ahead, features
-    from askwise.project import open_project
-    from askwise.runs.material import material, read_plan
+    from askwise.runs.material import material
     from askwise.train.progress import meter
 
-    project = open_project(name)
-    plan = read_plan(project.plan)
+    with opened_project(name) as (project, plan, store):
+        cache = feature_folder(store)
+        if cache is None:
+            raise InputError(
+                f"store {store.name} has no folder for features; add ?folder=/path to its address"
+            )
     known = material(plan, folder=project.folder)
     if known.encoder is None:
         raise InputError(f"{name} has no encoder; there is nothing to compute ahead")
-    pool = features(known.pool, known.encoder.module, cache=project.store.with_suffix(".features"))
+    pool = features(known.pool, known.encoder.module, cache=cache)
     before = done = refused = 0
     with meter(len(pool), "encoding", unit="items", show=not json) as advance:
         for step in encode_ahead(pool, seed=plan.seed):

@@ -91,7 +91,7 @@ def _labels(
         return path, of.write_folders(path, found, files)
     if path.suffix.lower() != f".{kind}":
         raise InputError(f"--format {kind} and the output {path} do not agree; let it end in .{kind}")
-    return path, of.write_labels(path, found)
+    return path, of.write_labels(path, found, meant)
 
 
 def _coco(project: "Project", plan: "Plan", store: "Store", output: Path | None) -> tuple[Path, int]:

@@ -80,6 +80,7 @@ def push(
     from askwise.cli.stores import opened_project
     from askwise.export import pool_for
     from askwise.export.predictions import predictions
+    from askwise.loop.featured import feature_folder
     from askwise.oracle.labelling import labelling
     from askwise.runs.trained import last_model
 
@@ -87,8 +88,7 @@ def push(
     server, number = _server(url), _number(project)
     with opened_project(name) as (ours, plan, store):
         trained = last_model(plan, store, folder=ours.folder)
-        cache = ours.store.with_suffix(".features")
-        pool = pool_for(trained.fitted, str(plan.data), cache=cache, folder=ours.folder)
+        pool = pool_for(trained.fitted, str(plan.data), cache=feature_folder(store), folder=ours.folder)
         rows = predictions(trained.fitted, pool, draws=trained.draws, seed=trained.seed, progress=not json)
         done = push(
             server,

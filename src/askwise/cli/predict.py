@@ -42,14 +42,15 @@ def predict(
     from askwise.export import pool_for
     from askwise.export.predictions import columns_of, predictions
     from askwise.export.tables import append_table, ids_in, table_format, write_table
+    from askwise.loop.featured import feature_folder
     from askwise.runs.trained import last_model
 
     with opened_project(name) as (project, plan, store):
         path = output or project.exports / "predictions.csv"
         table_format(path)
         trained = last_model(plan, store, folder=project.folder)
-        cache = project.store.with_suffix(".features")
-        pool = pool_for(trained.fitted, input_ or str(plan.data), cache=cache, folder=project.folder)
+        data, cache = input_ or str(plan.data), feature_folder(store)
+        pool = pool_for(trained.fitted, data, cache=cache, folder=project.folder)
         columns, told = columns_of(trained.fitted), Told()
         append = append and path.exists()
         known = ids_in(path, columns) if append else set[str]()

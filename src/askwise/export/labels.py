@@ -12,7 +12,7 @@ from askwise.errors import InputError
 from askwise.export.tables import FORMATS, write_table
 from askwise.files import write_whole
 from askwise.oracle.label_studio import read_tasks, task_of
-from askwise.oracle.labelling import Labelling
+from askwise.oracle.labelling import Labelling, Values
 from askwise.store.classes import edited
 from askwise.store.contract import Store
 from askwise.store.facts import CANNOT_TELL, SKIP, Answer, ClassEdit, NoLabel, Told
@@ -59,17 +59,30 @@ def labels_of(store: Store, kind: Labelling) -> list[Labelled]:
     return found
 
 
-def write_labels(path: Path, labels: Sequence[Labelled]) -> int:
+def write_labels(path: Path, labels: Sequence[Labelled], kind: Labelling) -> int:
     """The number of rows in a CSV, JSONL or Parquet file with the columns id, label, annotator and note.
 
-    An item that was skipped has an empty label, one that nobody could tell `cannot_tell`.
+    An item that was skipped has an empty label, one that nobody could tell `cannot_tell`. One number is a
+    number in every kind of file; several are a text, with | between them.
     """
     if any(one.told == "cannot_tell" for one in labels) and any(one.told is CANNOT_TELL for one in labels):
         raise InputError(
             "a class is called cannot_tell, so a file cannot say of which items nobody could tell; rename it"
         )
+    number = isinstance(kind, Values) and len(kind.names) == 1
+    unsaid = sum(one.told is CANNOT_TELL for one in labels)
+    if number and unsaid and path.suffix.lower() == ".parquet":
+        raise InputError(
+            f"a column of numbers in Parquet cannot say of which items nobody could tell, and there are "
+            f"{unsaid}; write .csv or .jsonl"
+        )
     rows = (
-        {"id": one.id, "label": _word(one.told), "annotator": one.annotator, "note": one.note}
+        {
+            "id": one.id,
+            "label": _number(one.told) if number else _word(one.told),
+            "annotator": one.annotator,
+            "note": one.note,
+        }
         for one in labels
     )
     return write_table(path, _COLUMNS, rows)
@@ -134,6 +147,10 @@ def read_folders(path: Path, *, texts: bool = False) -> list[Labelled]:
 
 def _word(told: Told) -> str:
     return told if isinstance(told, str) else "cannot_tell" if told is CANNOT_TELL else ""
+
+
+def _number(told: Told) -> float | str | None:
+    return _word(told) or None if isinstance(told, NoLabel) else float(told)
 
 
 def _escaped(name: str) -> str:

@@ -7,7 +7,8 @@ from pathlib import Path
 from askwise.errors import InputError
 from askwise.oracle.contract import Question
 from askwise.oracle.label_studio import matched, read_tasks
-from askwise.oracle.labelling import Classes, Labelling, Pictures, no_label
+from askwise.oracle.labelling import Classes, Labelling, Pictures, Values, no_label
+from askwise.pool.decimals import has_comma, surely, with_point
 from askwise.pool.tables import header, restored, rows
 from askwise.store.classes import names
 from askwise.store.facts import NoLabel, Told
@@ -75,7 +76,9 @@ class File:
             yield from self._tasks(path, find)
             return
         columns = _columns(path, id_column, label_column)
-        for row in rows(path, columns):
+        numbers = isinstance(self._kind, Values)
+        commas = numbers and _decimal_commas([row.cells[1] for row in rows(path, columns, numbers=True)])
+        for row in rows(path, columns, numbers=numbers, named=True):
             if row.reason:
                 raise InputError(f"{path}: {row.reason}; mend the line")
             self.lines += 1
@@ -84,6 +87,7 @@ class File:
                 raise InputError(f"{path}, line {row.line} is not UTF-8; save the file as UTF-8")
             if path.suffix.lower() in (".csv", ".tsv"):
                 label = restored(label)  # as an export wrote it
+            label = with_point(label) if commas and has_comma(label) else label
             told = self._read(label.strip(), f"{path}, line {row.line}: the label of {called!r}")
             identity = self._found(called, columns[0], find)
             if identity is not None:
@@ -145,6 +149,11 @@ class File:
         if told is not None:
             return told
         return self._kind.said(label, what=what)
+
+
+def _decimal_commas(cells: Sequence[str]) -> bool:
+    """Whether commas are decimal ones: some cannot stand between thousands, and no number has a point."""
+    return any(map(surely, cells)) and not any("." in cell for cell in cells)
 
 
 def _first(find: Find, one: str, other: str) -> str:

@@ -1,6 +1,7 @@
 """What people say about an item, by task: read into labels, written as text, and made rows of a tensor."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,7 @@ from torch import Tensor
 
 from askwise.errors import InputError
 from askwise.oracle.masks import Masks, mask_of
+from askwise.pool.decimals import has_comma, surely, with_point
 from askwise.store.classes import position
 from askwise.store.facts import CANNOT_TELL, SKIP, NoLabel, Told
 from askwise.store.labels import Label, Mask, Numbers, Tags, class_number
@@ -177,10 +179,7 @@ class Values:
         if isinstance(told, Numbers):
             given: Sequence[Any] = told.values
         elif isinstance(told, str):
-            text = told
-            for mark in _MARKS:
-                text = text.replace(mark, " ")
-            given = text.split()
+            given = self._cell(told, what)
         elif isinstance(told, Tensor | np.ndarray):
             given = np.asarray(told, dtype=float).reshape(-1).tolist()
         else:
@@ -194,6 +193,21 @@ class Values:
         if not all(map(math.isfinite, values)):
             raise InputError(f"{what} must be {self._wanted}, finite, not {told!r}; skip the item instead")
         return Numbers(values)
+
+    def _cell(self, text: str, what: str) -> list[str]:
+        """The numbers in a text; a comma that separates none of them is a decimal one."""
+        apart, wider = (
+            re.sub(f"[{marks}]", " ", text).split() for marks in (_MARKS, _MARKS.replace(",", ""))
+        )
+        if len(apart) == len(self.names) or len(wider) != len(self.names):
+            return apart
+        unsure = next((part for part in wider if has_comma(part) and not surely(part)), None)
+        if unsure is not None:
+            raise InputError(
+                f"{what} is {unsure!r}, which may be {with_point(unsure)} or {unsure.replace(',', '')}; "
+                "write it without the comma"
+            )
+        return [part if "." in part else with_point(part) for part in wider]
 
     @property
     def _wanted(self) -> str:

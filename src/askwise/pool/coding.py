@@ -3,16 +3,31 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 import numpy as np
 from jaxtyping import Float32
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 from askwise.errors import InputError
+from askwise.pool.decimals import grouped, has_comma, surely, with_point
 
 _MOST_CATEGORIES = 100
 _MOSTLY = 0.95  # of the cells: a column with so many numbers is one of numbers
+_Commas: TypeAlias = Literal["none", "own", "sure"]
+"""Whether commas in a file can be decimal ones: not, where a column shows it, or in all columns alike."""
+
+
+class ColumnError(InputError):
+    """A column cannot be learned from; `advice` says it to callers who leave columns out in another way."""
+
+    def __init__(self, column: str, why: str, *, mend: str = "") -> None:
+        self.column, self.why, self.mend = column, why, mend
+        super().__init__(self.advice(f"ignore=[{column!r}]"))
+
+    def advice(self, ignore: str) -> str:
+        """The message, where `ignore` is what leaves the column out."""
+        return f"column {self.column!r} {self.why}; {self.mend}leave it out: {ignore}"
 
 
 class _Record(BaseModel):
@@ -28,6 +43,14 @@ class Number(_Record):
     deviation: Annotated[FiniteFloat, Field(gt=0)]
     lacks: bool
     """Whether some cells are empty: they count as the mean."""
+    comma: bool = False
+    """Whether decimals stand after a comma: then no number has a point."""
+
+    def value(self, cell: str) -> float | None:
+        """A cell as a number: None where it is empty, NaN where it is no number."""
+        if self.comma:
+            return math.nan if "." in cell else number(with_point(cell))
+        return number(cell)
 
 
 class Category(_Record):
@@ -60,7 +83,7 @@ class Coding(_Record):
             if isinstance(part, Category):
                 found += [float(cell == value) for value in part.values]
                 continue
-            value = number(cell)
+            value = part.value(cell)
             found.append(0.0 if value is None else (value - part.mean) / part.deviation)
             if part.lacks:
                 found.append(float(value is None))
@@ -71,11 +94,12 @@ class Coding(_Record):
         """Why a row cannot be used."""
         for part, cell in zip(self.columns, cells, strict=True):
             if isinstance(part, Number):
-                value = number(cell)
+                value = part.value(cell)
                 if value is None and not part.lacks:
                     return f"{part.column!r} is empty, and was not when the columns were read first"
                 if value is not None and not math.isfinite(value):
-                    return f"{part.column!r} is {cell[:40]!r}, not a finite number"
+                    how = " with a decimal comma" if part.comma else ""
+                    return f"{part.column!r} is {cell[:40]!r}, not a finite number{how}"
             elif any("\ud800" <= letter <= "\udfff" for letter in cell):
                 return f"{part.column!r} is not UTF-8"
         return None
@@ -92,19 +116,54 @@ def number(cell: str) -> float | None:
         return math.nan
 
 
-def fit_coding(table: Mapping[str, Sequence[str]], *, categories: Sequence[str] = ()) -> Coding:
+def fit_coding(
+    table: Mapping[str, Sequence[str]], *, categories: Sequence[str] = (), separator: str | None = None
+) -> Coding:
     """How the columns of a pool are to be read: numbers by mean and deviation, others by their values.
 
-    `categories` names columns whose numbers are only names, as postal codes are.
+    `categories` names columns whose numbers are only names, as postal codes are. Numbers may have decimal
+    commas, unless these are the `separator` of the file as well.
     """
-    return Coding(columns=tuple(_column(name, cells, name in categories) for name, cells in table.items()))
+    commas: _Commas = "none"
+    if separator != ",":
+        sure = any(surely(cell) for cells in table.values() for cell in cells if "," in cell)
+        commas = "sure" if sure and not any(map(_pointed, table.values())) else "own"
+    columns = (_column(name, cells, name in categories, commas) for name, cells in table.items())
+    return Coding(columns=tuple(columns))
 
 
-def _column(name: str, cells: Sequence[str], named: bool) -> Number | Category:
+def _pointed(cells: Sequence[str]) -> bool:
+    """Whether numbers of a column have a decimal point."""
+    return any("." in cell and not math.isnan(number(cell) or 0.0) for cell in cells)
+
+
+def _by_comma(name: str, full: Sequence[str], commas: _Commas) -> bool:
+    """Whether the decimals of a column of numbers stand after a comma; it is refused if that is not sure."""
+    found = [cell for cell in full if "," in cell and (has_comma(cell) or grouped(cell))]
+    if not found:
+        return False
+    plain = sum(not math.isnan(number(cell) or 0.0) for cell in full)
+    if plain + len(found) < _MOSTLY * len(full):
+        return False
+    known = commas == "sure" or (commas == "own" and any(map(surely, found)))
+    if known and all(map(has_comma, found)) and not _pointed(full):
+        return True
+    if plain >= _MOSTLY * len(full):
+        return False  # a few broken cells: their lines are named
+    odd = next((cell for cell in found if not surely(cell)), found[0])
+    raise ColumnError(
+        name,
+        f"holds numbers with a comma, such as {odd.strip()[:40]!r}, which is not surely a decimal comma",
+        mend="write them with a decimal point and no other marks, or ",
+    )
+
+
+def _column(name: str, cells: Sequence[str], named: bool, commas: _Commas) -> Number | Category:
     full = [cell for cell in cells if cell.strip()]
     if not full:
-        raise InputError(f"column {name!r} is empty; leave it out: ignore=[{name!r}]")
-    values = np.array([number(cell) for cell in full], np.float64)
+        raise ColumnError(name, "is empty")
+    comma = not named and _by_comma(name, full, commas)
+    values = np.array([number(with_point(cell) if comma else cell) for cell in full], np.float64)
     finite = values[np.isfinite(values)]
     # what is written as a number but has no finite value, such as 1e999, is a broken number, not a name
     numeric = int((~np.isnan(values)).sum())
@@ -120,11 +179,9 @@ def _column(name: str, cells: Sequence[str], named: bool) -> Number | Category:
             mean=float(finite.mean()),
             deviation=deviation or 1.0,
             lacks=len(full) < len(cells),
+            comma=comma,
         )
     counts = Counter(full)
     if len(counts) > _MOST_CATEGORIES:
-        raise InputError(
-            f"column {name!r} has {len(counts)} different values, more than {_MOST_CATEGORIES}; "
-            f"leave it out: ignore=[{name!r}]"
-        )
+        raise ColumnError(name, f"has {len(counts)} different values, more than {_MOST_CATEGORIES}")
     return Category(column=name, values=tuple(sorted(counts)))

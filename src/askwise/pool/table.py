@@ -13,7 +13,7 @@ from askwise.pool.arrays import as_tensor
 from askwise.pool.coding import Coding, fit_coding
 from askwise.pool.ids import numbered, of_array, of_text
 from askwise.pool.pool import Pool, Reading
-from askwise.pool.tables import Row, header, places, records, rows
+from askwise.pool.tables import Row, header, places, records, rows, separator
 from askwise.pool.text import own_ids
 
 
@@ -57,7 +57,8 @@ def table(
 
     All columns count but those to `ignore`, unless `columns` are named. What becomes of them is
     `coding`, or fitted by `coding_of(path, ...)`; a pool that grows wants the first one again. Ids are
-    those of `id_column`, or made from the cells. Broken rows are quarantined with their line.
+    those of `id_column`, or made from the cells. Broken rows are quarantined with their line. Decimal commas
+    are read where they are sure, and noted in the coding.
 
     >>> from pathlib import Path
     >>> _ = Path("cars.csv").write_text("id,colour,weight\na,red,1\nb,blue,3\n")
@@ -69,7 +70,7 @@ def table(
     found = list(rows(home, [*wanted, *([id_column] if id_column else [])], numbers=True))
     if not found:
         raise InputError(f"{path} has no rows")
-    own = coding or _fitted(found, wanted, categories)
+    own = coding or _fitted(home, found, wanted, categories)
     bare = [row.cells[: len(wanted)] for row in found]
     ids = own_ids(found) if id_column else list(numbered(of_text("\0".join(cells)) for cells in bare))
     bad, numbers = {}, np.zeros((len(found), own.width), np.float32)
@@ -99,7 +100,7 @@ def coding_of(
     (3, ['category', 'number'])
     """
     wanted = _wanted(Path(path), columns, ignore, None, None)
-    return _fitted(list(rows(Path(path), wanted, numbers=True)), wanted, categories)
+    return _fitted(Path(path), list(rows(Path(path), wanted, numbers=True)), wanted, categories)
 
 
 def embeddings(path: str | Path, *, embedding: str = "embedding", id_column: str | None = None) -> Pool:
@@ -155,16 +156,15 @@ def _wanted(
     return wanted
 
 
-def _fitted(found: Sequence[Row], wanted: Sequence[str], categories: Sequence[str]) -> Coding:
+def _fitted(path: Path, found: Sequence[Row], wanted: Sequence[str], categories: Sequence[str]) -> Coding:
     unknown = next((name for name in categories if name not in wanted), None)
     if unknown is not None:
         raise InputError(f"categories names {unknown!r}, and the columns are: {', '.join(wanted)}")
     whole = [row.cells for row in found if row.reason is None]
     if not whole:
         raise InputError(f"no row can be used; the first: {found[0].reason if found else 'there is none'}")
-    return fit_coding(
-        {name: [cells[place] for cells in whole] for place, name in enumerate(wanted)}, categories=categories
-    )
+    columns = {name: [cells[place] for cells in whole] for place, name in enumerate(wanted)}
+    return fit_coding(columns, categories=categories, separator=separator(path))
 
 
 def _lists(path: Path, columns: list[str]) -> Iterator[tuple[int, list[Any], str | None]]:

@@ -19,6 +19,8 @@ from askwise.pool import arrow
 LONGEST = 1_000_000
 """Characters of a cell; more is a broken file rather than a text."""
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
+_NUMBER = r"-?[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?"
+_NUMBERS = re.compile(rf"{_NUMBER}(\|{_NUMBER})*")  # as a file of labels writes them
 
 
 @dataclass(frozen=True)
@@ -30,16 +32,19 @@ class Row:
     reason: str | None = None
 
 
-def rows(path: Path, columns: list[str], *, numbers: bool = False) -> Iterator[Row]:
+def rows(
+    path: Path, columns: list[str], *, numbers: bool = False, named: bool | None = None
+) -> Iterator[Row]:
     """Every row of a file as the cells of the wanted columns; rows that are broken carry a reason.
 
-    A cell is text or a whole number; with `numbers` also a fraction, true or false, or nothing.
+    A cell is text or a whole number; with `numbers` also a fraction, true or false, or nothing. If `named`,
+    as it is without `numbers`, a line of a JSONL has to name every column.
     """
     kind = _kind(path)
     if kind == "csv":
         return _csv(path, columns)
     if kind == "jsonl":
-        return _jsonl(path, columns, numbers)
+        return _jsonl(path, columns, numbers, named=not numbers if named is None else named)
     return _arrow(path, columns, numbers)
 
 
@@ -121,16 +126,27 @@ def _csv(path: Path, columns: list[str]) -> Iterator[Row]:
                 yield Row(line, tuple(cells[place] for place in wanted))
 
 
+def separator(path: Path) -> str | None:
+    """What stands between the cells of a CSV or TSV; None for other kinds of file."""
+    if _kind(path) != "csv":
+        return None
+    with _text(path) as file:
+        return _mark(path, file.readline())
+
+
+def _mark(path: Path, first: str) -> str:
+    # a header without commas is separated by what it has most of, as spreadsheets of some countries do
+    marks = ("\t",) if path.suffix.lower() == ".tsv" else (",",) if "," in first else (";", "\t", "|")
+    return max(marks, key=first.count) if any(first.count(mark) for mark in marks) else ","
+
+
 class _reader:  # noqa: N801 - used as a function
     """The lines of a CSV, each refused by number where what follows could not be told apart either."""
 
     def __init__(self, path: Path, file: io.TextIOWrapper) -> None:
         first = file.readline()
         file.seek(0)
-        # a header without commas is separated by what it has most of, as spreadsheets of some countries do
-        marks = ("\t",) if path.suffix.lower() == ".tsv" else (",",) if "," in first else (";", "\t", "|")
-        mark = max(marks, key=first.count) if any(first.count(mark) for mark in marks) else ","
-        self._path, self._lines = path, csv.reader(file, delimiter=mark, strict=True)
+        self._path, self._lines = path, csv.reader(file, delimiter=_mark(path, first), strict=True)
 
     @property
     def line(self) -> int:
@@ -149,13 +165,13 @@ class _reader:  # noqa: N801 - used as a function
             csv.field_size_limit(usual)
 
 
-def _jsonl(path: Path, columns: list[str], numbers: bool) -> Iterator[Row]:
+def _jsonl(path: Path, columns: list[str], numbers: bool, *, named: bool) -> Iterator[Row]:
     found = False
     for line, text, record in records(path):
         if isinstance(record, str):
             yield Row(line, (text,) * len(columns), record)
             continue
-        missing = next((column for column in columns if column not in record and not numbers), None)
+        missing = next((column for column in columns if named and column not in record), None)
         row = (
             Row(line, (text,) * len(columns), f"line {line} has no {missing!r}")
             if missing is not None
@@ -208,9 +224,10 @@ def _text(path: Path) -> io.TextIOWrapper:
 def neutral(cell: str) -> str:
     """The cell with a quote before it, where a spreadsheet would compute it.
 
-    A cell that already has quotes before a formula gets one more, so that `restored` is exact.
+    A number, which is no formula, stays one. A cell that already has quotes before a formula gets one more,
+    so that `restored` is exact.
     """
-    return f"'{cell}" if _FORMULA.match(cell) else cell
+    return f"'{cell}" if _FORMULA.match(cell) and not _NUMBERS.fullmatch(cell) else cell
 
 
 def restored(cell: str) -> str:

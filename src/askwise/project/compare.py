@@ -15,6 +15,7 @@ from askwise import encoders
 from askwise.bayes.fit import fit
 from askwise.errors import InputError
 from askwise.files import write_whole
+from askwise.loop.featured import feature_folder
 from askwise.loop.plan import Plan
 from askwise.nets.axes import axes_of, on_axes
 from askwise.pool import features, fit_axes, prepared
@@ -70,12 +71,13 @@ def compare_encoders(project: Project) -> list[Compared]:
         if len(told) < LEAST:
             raise InputError(f"{project.name} has {len(told)} labels; encoders are compared from {LEAST} on")
         how = last_model(plan, store, folder=project.folder).fitted.preparation
+        cache = feature_folder(store)
     finally:
         store.close()
     kind = {"images": encoders.PICTURES, "text": encoders.TEXTS}.get(str(how.get("kind")))
     if kind is None:
         raise InputError(f"{plan.data} holds neither pictures nor texts, so there are no encoders to compare")
-    found = [_compared(name, plan, project, how, told) for name in _names(plan, kind)]
+    found = [_compared(name, plan, project, how, told, cache) for name in _names(plan, kind)]
     return sorted(found, key=lambda one: -one.right)
 
 
@@ -85,14 +87,13 @@ def _names(plan: Plan, kind: str) -> list[str]:
 
 
 def _compared(
-    name: str, plan: Plan, project: Project, how: Mapping[str, Any], told: dict[str, int]
+    name: str, plan: Plan, project: Project, how: Mapping[str, Any], told: dict[str, int], cache: Path | None
 ) -> Compared:
     encoder = encoders.load(name, folder=project.folder)
     assert encoder is not None  # noqa: S101  the names are those of encoders
     bare = {key: value for key, value in how.items() if not key.startswith("encoder")}
     size = {"size": [encoder.record.size] * 2} if how["kind"] == "images" else {}
     items = prepared(str(plan.data), {**bare, **size}, encode=encoder.reading.get("encode"))
-    cache = project.store.with_suffix(".features")
     reading = features(items, encoder.module, cache=cache).read([one for one in told if one in items])
     labels = torch.tensor([told[one] for one in reading.ids])
     right = _left_out(reading.inputs, labels, len(plan.classes))

@@ -15,6 +15,7 @@ from askwise.oracle.file import EXPORT, ID_COLUMNS, LABEL_COLUMNS
 from askwise.oracle.label_studio import named_in
 from askwise.oracle.labelling import labelling
 from askwise.pool import Coding, Pool, coding_of
+from askwise.pool.coding import ColumnError, Number
 from askwise.pool.tables import header, rows
 from askwise.store.classes import position
 
@@ -75,12 +76,26 @@ def source(
     elif kind == "table":
         options = {"ignore": list(ignore), **_named(id_column)}
         left_out = [*ignore, *([id_column] if id_column else [])]
-        coding = coding_of(found, ignore=left_out)
+        try:
+            coding = coding_of(found, ignore=left_out)
+        except ColumnError as error:
+            own = id_column is None and error.column.strip().lower() in ID_COLUMNS
+            ids = f", or say that it names the items: --id-column {error.column!r}" if own else ""
+            raise InputError(f"{path}: {error.advice(f'--ignore {error.column!r}')}{ids}") from None
+    elif kind == "features" and found.suffix.lower() in (".csv", ".tsv"):
+        raise InputError(f"{path} has no lists; give its columns of numbers by --table")
     elif kind == "arrays" and _is_bytes(found):
         options = {"scale": _BYTES}
     elif kind == "features" and found.suffix.lower() != ".npy":
         options = {"embedding": column or "embedding", **_named(id_column)}
     return Source(kind, found, options, chosen, coding)
+
+
+def comma_note(source: Source) -> list[str]:
+    """Which columns of a table were read with decimal commas; nothing where none was."""
+    parts = () if source.coding is None else source.coding.columns
+    found = [part.column for part in parts if isinstance(part, Number) and part.comma]
+    return [f"commas are read as decimal commas in the columns {', '.join(found)}"] if found else []
 
 
 def known_labels(
