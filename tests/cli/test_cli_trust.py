@@ -205,8 +205,8 @@ REFUSED = {
     "estimate {} --class red --mean value": "labels of classification are estimated with --class",
     "estimate {} --class red --width 2": "--width is the length of an interval",
     "estimate {} --class red --by colour": "colour",
-    "suspects {}x": "there is no plan",
-    "finish {}x": "there is no plan",
+    "suspects {}x": "is no project: it is not there; did you mean",
+    "finish {}x": "is no project: it is not there; did you mean",
 }
 
 
