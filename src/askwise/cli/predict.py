@@ -56,7 +56,7 @@ def predict(
         trained = last_model(plan, store, folder=project.folder)
         cache = project.store.with_suffix(".features")
         pool = pool_for(trained.fitted, input_ or str(plan.data), cache=cache, folder=project.folder)
-        labels = _labels(project, plan, store) if _own(project, plan, input_) else None
+        labels = _labels(plan, store) if _own(project, plan, input_) else None
         columns, told = columns_of(trained.fitted, labelled=labels is not None), Told()
         append = append and path.exists()
         known = ids_in(path, columns) if append else set[str]()
@@ -85,7 +85,7 @@ def _own(project: "Project", plan: "Plan", given: Path | None) -> bool:
     return given.resolve() == data.resolve()
 
 
-def _labels(project: "Project", plan: "Plan", store: "Store") -> dict[str, str]:
+def _labels(plan: "Plan", store: "Store") -> dict[str, str]:
     """What people said of the items, by id; who skipped an item has not answered, and may be asked again."""
     from askwise.cli.export import labelling_of
     from askwise.export.labels import labels_of
