@@ -77,6 +77,14 @@ def opened_project(name: Path) -> Iterator[tuple[Project, Plan, Store]]:
         store.close()
 
 
+def project_of(store: Place) -> Path | None:
+    """The project that a store belongs to, as a person here types it; none where it is that of a plan."""
+    if not isinstance(store, Path) or store.name != STORE or not is_project(store.parent):
+        return None
+    folder, here = store.parent.resolve(), Path.cwd()
+    return folder.relative_to(here) if here in folder.parents else store.parent
+
+
 def items(plan: Plan, data: Path | None) -> tuple[Pool | None, str]:
     """The items of a run, or why they cannot be shown."""
     if plan.data is None:
