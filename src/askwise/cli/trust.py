@@ -156,9 +156,10 @@ def suspects(
     data: DataDir = None,
     json: AsJson = False,
 ) -> None:
-    """List labels that the model disagrees with, those that it doubts most first.
+    """List labels that the model disagrees with.
 
-    Each label is judged by a model that was trained without it. Where they differ, the label may be right.
+    Those that it doubts most come first. Each label is judged by a model that was trained without it; where
+    they differ, the label may still be right.
     """
     from askwise.project import is_project
 
