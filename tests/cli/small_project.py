@@ -19,7 +19,7 @@ def make_project(askwise, folder):
     return folder
 
 
-def labels(askwise):
-    assert askwise("export", "signs", "--labels", "--output", "out.jsonl")[0] == 0
+def labels(askwise, project="signs"):
+    assert askwise("export", project, "--labels", "--output", "out.jsonl")[0] == 0
     rows = map(json.loads, Path("out.jsonl").read_text().splitlines())
     return {row["id"]: row["label"] for row in rows}

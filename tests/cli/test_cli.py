@@ -48,6 +48,13 @@ def test_version_is_that_of_the_package(askwise):
     assert askwise("--version") == (0, f"{aw.__version__}\n", "")
 
 
+def test_python_runs_the_package_as_the_command():
+    for words, code in ((["--version"], 0), (["status", "nothere"], 2)):
+        done = subprocess.run([sys.executable, "-m", "askwise", *words], capture_output=True, text=True)
+        assert done.returncode == code
+    assert done.stderr.startswith("askwise: nothere is no project")
+
+
 BAD = {
     "an unknown command": (["lable"], "No such command 'lable'"),
     "an unknown option": (["demo", "--quick"], "No such option: --quick"),
@@ -95,6 +102,8 @@ BAD = {
     ),
     "a missing file of labels": (["run", "{plan}", "--oracle", "{tmp}/none.csv"], "there is no file"),
     "labels outside the classes": (["run", "{plan}", "--oracle", "{tmp}/wrong.csv"], "which is no class"),
+    "a run of nothing": (["run", "{tmp}/nothere"], "is no project: it is not there; make one with"),
+    "a status of nothing": (["status", "{tmp}/nothere"], "is no project: it is not there; make one with"),
     "a missing store": (["status", "{tmp}/none.db"], "there is no store"),
     "a store that is no database": (["status", "{tmp}/text.db"], "not an askwise store"),
     "a report of no database": (["report", "{tmp}/text.db"], "not an askwise store"),

@@ -4,8 +4,10 @@ import json
 
 from small_project import labels
 
+from askwise.loop.agreement import blind_words
 from askwise.store import open_store
 from askwise.store.facts import Answer
+from askwise.store.standing import Rules
 
 
 def test_a_correction_is_learned_in_the_next_round_and_the_history_keeps_both(askwise, made):
@@ -41,3 +43,14 @@ def test_an_unknown_item_or_label_is_one_line(askwise, made):
     )
     name = next(iter(labels(askwise)))
     assert "is 'lo', which is no class" in askwise("correct", "signs", name, "lo")[2]
+
+
+def test_who_corrects_is_no_second_opinion(askwise, made):
+    name = next(iter(labels(askwise)))
+    assert askwise("correct", "signs", name, "low")[0] == 0
+    store = open_store(made / "signs" / "store.db", access="read")
+    answers = store.facts(Answer)
+    store.close()
+    assert {one.annotator for one in answers} == {"file", ""}
+    words = blind_words(answers, Rules())
+    assert {who for said in words.values() for who in said} == {"file"}

@@ -92,6 +92,29 @@ def test_a_person_is_asked_where_the_model_is_less_sure_than_the_risk_allows(ask
     assert askwise("predict", "pets", "--risk", "1.5")[2].startswith("askwise: risk is a share of errors")
 
 
+def test_of_its_own_items_a_project_knows_the_labels_and_asks_nobody_again(askwise, pets):
+    assert askwise("correct", "pets", "cat/0.png", "dog")[0] == 0
+    assert askwise("correct", "pets", "cat/1.png", "cannot_tell")[0] == 0
+    assert askwise("correct", "pets", "cat/2.png", "retract")[0] == 0
+    code, out, _ = askwise("predict", "pets", "--risk", "0.000001", "--output", "p.csv")
+    assert code == 0
+    assert "p.csv: 15 items, 14 of them labelled already (column label)" in out
+    assert "ask a person about 1:" in out
+    rows = {row["id"]: row for row in csv.DictReader((pets / "p.csv").read_text().splitlines())}
+    said = {"cat/0.png": ("dog", "no"), "cat/1.png": ("cannot_tell", "no"), "cat/2.png": ("", "yes")}
+    assert {name: (rows[name]["label"], rows[name]["ask"]) for name in said} == said
+    assert {row["ask"] for name, row in rows.items() if name not in said} == {"no"}
+    counted = json.loads(askwise("predict", "pets", "--json")[1])
+    assert (counted["items"], counted["labelled"], sum(counted["classes"].values())) == (15, 14, 1)
+
+
+def test_a_photo_elsewhere_has_no_label_because_another_of_its_name_has_one(askwise, pets):
+    shutil.copytree(pets / "photos", pets / "others")
+    how = ("--risk", "0.000001", "--json")
+    assert json.loads(askwise("predict", "pets", "--input", "others", *how)[1])["ask"] == 15
+    assert json.loads(askwise("predict", "pets", "--input", "photos", *how)[1])["ask"] == 0
+
+
 def test_a_folder_that_grows_is_encoded_only_where_it_is_new(askwise, pets):
     assert askwise("predict", "pets", "--input", "new", "--output", "p.jsonl")[0] == 0
     before = (pets / "p.jsonl").read_text().splitlines()

@@ -2,6 +2,7 @@ import json
 import shutil
 
 import numpy as np
+from small_project import labels
 from tiny_plan import write_plan
 
 from askwise.data import load
@@ -57,6 +58,29 @@ def test_a_file_answers_what_it_knows_and_the_run_waits_for_the_rest(askwise, tm
     assert (found["waits_for"], [asked["id"] for asked in found["questions"]]) == (1, [questions[9]["id"]])
 
 
+def test_labels_that_were_not_asked_for_are_told_with_the_command_that_uses_them(askwise, made):
+    (made / "more.csv").write_text("id,value,other\n" + "".join(f"n{at},{at - 20}.5,0\n" for at in range(40)))
+    lines = [f"n{at},{'low' if at < 20 else 'high'}" for at in range(0, 40, 2)]
+    (made / "part.csv").write_text("\n".join(["id,label", *lines]))
+    new = ("new", "part", "--table", "more.csv", "--id-column", "id")
+    assert askwise(*new, "--classes", "low,high")[0] == 0
+    code, out, err = askwise("run", "part", "--oracle", "part.csv")
+    assert code == 0
+    unused = 20 - len(labels(askwise, "part"))
+    assert 0 < unused < 20
+    assert err.startswith(
+        f"askwise: note: {unused} labels of part.csv are of items that were not asked about"
+    )
+    assert "askwise new part --labels part.csv" in err
+    assert "on the page (askwise label part), or with: --oracle labels.csv" in out
+    assert "next    answer on the page: askwise label part; or from a file" in askwise("status", "part")[1]
+    assert askwise(*new, "--labels", "part.csv")[0] == 0
+    assert askwise("run", "part", "--set", "retrain_after=1")[0] == 0
+    assert json.loads(askwise("status", "part", "--json")[1])["runs"][0]["rounds"] == 1
+    # control: a run that has all its answers says nothing of the rest
+    assert askwise("run", "signs", "--oracle", "labels.csv")[2] == ""
+
+
 def test_exact_refuses_other_conditions_by_name(askwise, finished, tmp_path):
     for path in finished.parent.glob("tiny*"):
         (shutil.copytree if path.is_dir() else shutil.copy)(path, tmp_path / path.name)
@@ -65,7 +89,8 @@ def test_exact_refuses_other_conditions_by_name(askwise, finished, tmp_path):
     assert code == 2
     assert "device (was auto, is cpu)" in err
     assert askwise("run", plan, "--set", "device=cpu", "--seeds", "0")[0] == 0
-    assert "2 segments" in askwise("status", tmp_path / "tiny-seed0.db")[1]
+    out = askwise("status", tmp_path / "tiny-seed0.db")[1]
+    assert "note    changed on the way: device; results repeat to the bit only in between" in out
 
 
 def test_settings_change_the_run(askwise, tmp_path):

@@ -94,10 +94,27 @@ def test_attempts_are_counted_and_each_must_be_surer(askwise, home):
     tight = said(askwise, "certify", home / "own", "--error", "0.0001", "--oracle", home / "labels.csv")
     assert not tight["certified"]
     assert tight["attempt"] == before + 1
-    again = said(askwise, "certify", home / "own", "--error", "0.1", "--oracle", home / "labels.csv")
+    again = said(askwise, "certify", home / "own", "--error", "0.11", "--oracle", home / "labels.csv")
     assert again["attempt"] == before + 2
     assert [fact.number for fact in facts(home, Attempt)] == list(range(1, before + 3))
     assert len(facts(home, Certificate)) == before + 2
+
+
+def test_what_is_certified_is_not_paid_for_again(askwise, home):
+    words = ("certify", home / "own", "--error", "0.1", "--oracle", home / "labels.csv")
+    before = len(facts(home, Attempt)), len(facts(home, Certificate)), len(facts(home, Question))
+    again = said(askwise, *words)
+    output = Path(again["output"])
+    certified = output.read_bytes()
+    assert (again["already"], again["attempt"]) == (True, 1)
+    assert "certified already, and nothing has changed since: at most 10 % of these" in askwise(*words)[1]
+    output.unlink()
+    out = askwise(*words)[1]
+    assert f"labels: {output}" in out
+    assert output.read_bytes() == certified  # found anew, from the answers it had then
+    assert (len(facts(home, Attempt)), len(facts(home, Certificate)), len(facts(home, Question))) == before
+    other = said(askwise, *words, "--checks", "190")  # another claim is another attempt
+    assert (other["already"], other["attempt"]) == (False, before[0] + 1)
 
 
 def test_without_an_oracle_certify_says_what_to_check_and_goes_on_later(askwise, home):
@@ -146,6 +163,11 @@ def test_suspects_come_with_a_likelier_class(askwise, home):
     assert len(found["suspects"]) <= 3
     assert all(one["label"] != one["likelier"] for one in found["suspects"])
     assert found["annotators"] == {}  # the same one gave all answers
+    out = askwise("suspects", home / "own", "--count", "1")[1]
+    every = found["disagrees"]
+    assert every >= len(found["suspects"])
+    assert f"the model disagrees with {every or 'none'} of {found['labels']} labels" in out
+    assert ("askwise correct" in out) == (every > 0)
 
 
 def test_finish_trains_on_all_answers_and_keeps_the_limit_from_before(askwise, home):
@@ -170,6 +192,9 @@ def test_a_certificate_is_void_when_the_model_is_trained_again(askwise, home):
     (run,) = said(askwise, "status", home / "own")["runs"]
     assert run["certificate"]["void"] == "the model was trained again since"
     assert "void: the model was trained again since" in askwise("status", home / "own")[1]
+    attempts = len(facts(home, Attempt))
+    anew = said(askwise, "certify", home / "own", "--error", "0.1", "--oracle", home / "labels.csv")
+    assert (anew["already"], anew["attempt"]) == (False, attempts + 1)
 
 
 def test_with_a_group_column_whole_groups_are_tested(askwise, home):
@@ -205,8 +230,8 @@ REFUSED = {
     "estimate {} --class red --mean value": "labels of classification are estimated with --class",
     "estimate {} --class red --width 2": "--width is the length of an interval",
     "estimate {} --class red --by colour": "colour",
-    "suspects {}x": "there is no plan",
-    "finish {}x": "there is no plan",
+    "suspects {}x": "is no project: it is not there; did you mean",
+    "finish {}x": "is no project: it is not there; did you mean",
 }
 
 

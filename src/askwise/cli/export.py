@@ -80,7 +80,7 @@ def _labels(
         return _coco(project, plan, store, output)
     if kind == of.FOLDERS and plan.kind != "classification":
         raise InputError(f"{kind} takes one class for each item, and the task is {plan.kind}; use csv")
-    meant = _kind(plan, store)
+    meant = labelling_of(plan, store)
     found = of.labels_of(store, meant)
     if kind == of.LABEL_STUDIO:
         return path, of.write_label_studio(path, found, _shown(plan, found), meant)
@@ -116,7 +116,7 @@ def _coco(project: "Project", plan: "Plan", store: "Store", output: Path | None)
     return path, write_coco(path, masks, plan.classes, ignore=plan.task.get("ignore"))
 
 
-def _kind(plan: "Plan", store: "Store") -> "Labelling":
+def labelling_of(plan: "Plan", store: "Store") -> "Labelling":
     """What a label is, with the names that classes have by now."""
     from askwise.loop.opening import stored_classes
     from askwise.oracle.labelling import labelling
@@ -154,7 +154,7 @@ def _model(project: "Project", plan: "Plan", store: "Store", output: Path | None
     from askwise.store.ledger import Ledger
 
     trained, known = last_model(plan, store, folder=project.folder), status(store).quality
-    kind = _kind(plan, store)
+    kind = labelling_of(plan, store)
     counts = Counter(kind.text(label) for label in Ledger(store).refresh().labels.values())
     card = Card(
         name=project.folder.resolve().name,

@@ -35,7 +35,7 @@ def find(
         if class_:
             found = ours.finder.of_class(class_, unsure=unsure, count=count)
         else:
-            items = [known.pool.find(int(one) if one.isdecimal() else one) for one in like or ()]
+            items = [known.pool.typed(one) for one in like or ()]
             found = ours.finder.alike(items, count=count)
         names = [known.pool.name(one) for one in found.ids]
     if json:

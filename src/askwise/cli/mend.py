@@ -10,7 +10,7 @@ from askwise.cli.options import AsJson, print_json
 
 def correct(
     name: Annotated[Path, typer.Argument(help="The project.", metavar="NAME")],
-    item: Annotated[str, typer.Argument(help="The id or file name of an item.", metavar="ITEM")],
+    item: Annotated[str, typer.Argument(help="The id, row or file name of an item.", metavar="ITEM")],
     label: Annotated[str, typer.Argument(help="A class; or skip, cannot_tell, retract.", metavar="LABEL")],
     annotator: Annotated[str, typer.Option(metavar="WHO", help="Name of the annotator.")] = "",
     json: AsJson = False,

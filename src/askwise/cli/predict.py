@@ -3,11 +3,16 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from askwise.cli.options import AsJson, print_json
+
+if TYPE_CHECKING:
+    from askwise.loop.plan import Plan
+    from askwise.project import Project
+    from askwise.store import Store
 
 
 def predict(
@@ -36,6 +41,7 @@ def predict(
 ) -> None:
     """Predict new items, with probabilities and uncertainty.
 
+    Of the project's own items it also says what people said; it leaves to a person only what has no answer.
     Run again on a folder that has grown, it encodes only what is new; with --append it predicts only that.
     """
     from askwise.cli.stores import opened_project
@@ -51,36 +57,63 @@ def predict(
         trained = last_model(plan, store, folder=project.folder)
         data, cache = input_ or str(plan.data), feature_folder(store)
         pool = pool_for(trained.fitted, data, cache=cache, folder=project.folder)
-        columns, told = columns_of(trained.fitted), Told()
+        labels = _labels(plan, store) if _own(project, plan, input_) else None
+        columns, told = columns_of(trained.fitted, labelled=labels is not None), Told()
         append = append and path.exists()
         known = ids_in(path, columns) if append else set[str]()
-        how: dict[str, Any] = {"draws": trained.draws, "seed": trained.seed, "risk": risk}
+        how: dict[str, Any] = {"draws": trained.draws, "seed": trained.seed, "risk": risk, "labels": labels}
         rows = told.counted(predictions(trained.fitted, pool, known=known, progress=not json, **how))
         (append_table if append else write_table)(path, columns, rows)
-    total = told.refused + told.items
+    total = told.refused + told.labelled + told.items
     classes = trained.fitted.classes if plan.kind == "classification" else ()
     if json:
         where = {"output": str(path), "round": trained.round.number, "items": total, "kept": len(known)}
         print_json(where | told.as_json(classes))
         return
     items = f"{total:,} new items after {len(known):,}" if append else f"{total:,} items"
+    if told.labelled:
+        items += f", {told.labelled:,} of them labelled already (column label)"
     typer.echo(f"{path}: {items}, by the model of round {trained.round.number}")
     for line in told.lines(classes, risk=None if plan.kind == "regression" else risk):
         typer.echo(line)
 
 
+def _own(project: "Project", plan: "Plan", given: Path | None) -> bool:
+    """Whether the items are the project's own: an item of another folder may have the id of one of them."""
+    if given is None:
+        return True
+    data = project.folder / str(plan.data)  # an absolute path stays as it is
+    return given.resolve() == data.resolve()
+
+
+def _labels(plan: "Plan", store: "Store") -> dict[str, str]:
+    """What people said of the items, by id; who skipped an item has not answered, and may be asked again."""
+    from askwise.cli.export import labelling_of
+    from askwise.export.labels import labels_of
+    from askwise.store.facts import CANNOT_TELL
+
+    found = labels_of(store, labelling_of(plan, store))
+    words = {one.id: "cannot_tell" if one.told is CANNOT_TELL else one.told for one in found}
+    return {name: word for name, word in words.items() if isinstance(word, str)}
+
+
 class Told:
-    """How many items the model gave each class, left to a person, and could not read."""
+    """How many items the model gave each class, left to a person, and could not read.
+
+    Items that have a label are counted apart: of these a person knows better.
+    """
 
     def __init__(self) -> None:
         self.classes: Counter[str | None] = Counter()
-        self.items = self.ask = self.refused = 0
+        self.items = self.labelled = self.ask = self.refused = 0
 
     def counted(self, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """The rows, unchanged; each is counted as it passes."""
         for row in rows:
             if row["error"] is not None:
                 self.refused += 1
+            elif row.get("label") is not None:
+                self.labelled += 1
             else:
                 self.items += 1
                 self.classes[row.get("class")] += 1
@@ -90,7 +123,12 @@ class Told:
     def as_json(self, classes: Iterable[str]) -> dict[str, Any]:
         """What was counted, as plain values."""
         by_class = {label: self.classes[label] for label in classes}
-        return {"refused": self.refused, "ask": self.ask, "classes": by_class}
+        return {
+            "refused": self.refused,
+            "labelled": self.labelled,
+            "ask": self.ask,
+            "classes": by_class,
+        }
 
     def lines(self, classes: Iterable[str], *, risk: float | None) -> Iterator[str]:
         """What was counted, for a person; `risk` is the share of errors above which one is asked."""
@@ -100,4 +138,7 @@ class Told:
             yield f"  {self.refused:>7,}  refused: see the column error"
         if risk is not None:
             share = f"{100 * risk:g} %"
+            if self.labelled and not self.items + self.refused:
+                yield "every item has a label: nobody need be asked"
+                return
             yield f"ask a person about {self.ask:,}: there the model may be wrong in more than {share}"

@@ -68,8 +68,10 @@ def run(
     if json:
         print_json({"runs": found, "seconds": round(perf_counter() - started, 3)})
         return
-    for result, end in zip(found, ended, strict=True):
-        typer.echo(_line(result))
+    for one, result, end in zip(runs, found, ended, strict=True):
+        if end.unused:
+            typer.echo(f"askwise: note: {_unused(end.unused, str(oracle), one)}", err=True)
+        typer.echo(_line(result, one))
         for question in end.questions:
             guess = f" (guess: {question.guess})" if question.guess else ""
             typer.echo(f"  {item_line(question.id, question.name)}{guess}")
@@ -110,7 +112,24 @@ def _summary(run: "Run", ended: "Ended") -> dict[str, Any]:
     return {**told, **ended.as_json(), **curve}
 
 
-def _line(result: dict[str, Any]) -> str:
+def _unused(count: int, file: str, run: "Run") -> str:
+    """What became of labels that the run has not asked for, and what uses them."""
+    from askwise.cli.stores import project_of
+
+    told = f"{count} labels of {file} are of items that were not asked about, and were not used"
+    project = project_of(run.store)
+    if project is None:
+        return told
+    return (
+        f"{told}; to use them: askwise new {project} --labels {file} (with --images, --table, ... as when it "
+        f"was made), then: askwise run {project} --set retrain_after=1"
+    )
+
+
+def _line(result: dict[str, Any], run: "Run") -> str:
+    from askwise.cli.standing import further
+    from askwise.cli.stores import project_of
+    from askwise.loop.decide import spent
     from askwise.report.wording import total
 
     last = ""
@@ -119,7 +138,10 @@ def _line(result: dict[str, Any]) -> str:
         last = f", {result['metric']} {values[-1]:.3f} with {labels}"
     said = result.get("stopped")
     if said is None:
-        said = (
-            f"waits for {result['waits_for']} answers; give them with: --oracle labels.csv (columns id,label)"
-        )
+        project = project_of(run.store)
+        page = "" if project is None else f" on the page (askwise label {project}), or"
+        file = "--oracle labels.csv (columns id,label)"
+        said = f"waits for {result['waits_for']} answers; give them{page} with: {file}"
+    elif said == spent(run.plan.budget):
+        said = f"{said}; {further(run.plan, project_of(run.store))}"
     return f"{result['store']}: seed {result['seed']}{last}: {said}"

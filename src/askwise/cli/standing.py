@@ -1,15 +1,31 @@
 """The status of a run, as plain values."""
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
+from askwise.cli.stores import project_of
 from askwise.loop.audit import certificate
+from askwise.loop.decide import Ask, Stop, Train, Wait, decide, spent
+from askwise.loop.plan import Plan
 from askwise.loop.saying import as_json
 from askwise.loop.status import Status, status
 from askwise.project.compare import LEAST, last_verdict, rivals
 from askwise.report.past import past
-from askwise.store import Store
+from askwise.store import Store, place
+from askwise.store.facts import Segment
 from askwise.tasks import named
+
+_CONDITIONS = {
+    "torch": "torch's version",
+    "threads": "number of threads",
+    "score_threads": "number of threads",
+    "cpu": "processor",
+    "device": "device",
+    "inner_batch": "size of the inner batch",
+    "network": "network",
+    "weights": "weights to begin with",
+}
 
 
 def standing(store: Store) -> dict[str, Any]:
@@ -26,6 +42,7 @@ def standing(store: Store) -> dict[str, Any]:
         **asdict(now.counts),
         "items": now.counts.items,
         "segments": now.segments,
+        "changed": _changed(store.facts(Segment)),
         "measured_on": run.part,
         "metrics": {key: measured[key] for key in named(run.plan.task).measures if key in measured},
         "task": run.plan.kind,
@@ -34,7 +51,50 @@ def standing(store: Store) -> dict[str, Any]:
         "certificate": certificate(store),
         "encoders": _encoders(store, now),
         "next": now.next,
+        "do": _do(now, project_of(place(now.store))),
     }
+
+
+def further(plan: Plan, project: Path | None) -> str:
+    """How a run goes on whose budget is spent."""
+    return f"go on with: askwise run {project or 'PLAN'} --set budget={2 * plan.budget}"
+
+
+def _do(now: Status, project: Path | None) -> str:
+    """What comes next, with the command that does it.
+
+    While a person answers on the page, questions that were asked earlier stay open and nobody waits for all
+    of them: so what is wanted is said, and no number of them.
+    """
+    if now.plan.unnamed:
+        return now.next
+    action, name = decide(now.plan, now.counts), project or "PLAN"
+    file = f"askwise run {name} --oracle labels.csv"
+    page = f"answer on the page: askwise label {name}; or from a file"
+    answer = f"{page if project else 'answer'}: {file}"
+    match action:
+        case Wait():
+            return answer
+        case Ask():
+            return f"{now.next}; {answer}"
+        case Train():
+            return f"{now.next}: askwise run {name}"
+        case Stop(reason) if reason == spent(now.plan.budget):
+            return f"{now.next}; {further(now.plan, project)}"
+    return now.next
+
+
+def _changed(segments: list[Segment]) -> list[str]:
+    """The conditions that have changed on the way, as a reader calls them.
+
+    A project begins with a fast encoder and moves to its own: that is its plan, and with it change the
+    network and what it begins with, which are not told apart from it.
+    """
+    found: dict[str, None] = {}
+    for one in segments:
+        own = {"network", "weights"} if "encoder" in one.changed else set[str]()
+        found |= {_CONDITIONS[name]: None for name in one.changed if name in _CONDITIONS and name not in own}
+    return list(found)
 
 
 def _encoders(store: Store, now: Status) -> str | None:

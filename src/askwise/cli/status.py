@@ -48,12 +48,11 @@ def _lines(one: dict[str, Any]) -> list[str]:
         *([f"  sure    {Tempered(**one['calibration'])}"] if one["calibration"] else []),
         *_certificate(one["certificate"]),
         *([f"  encoder {one['encoders']}"] if one["encoders"] else []),
-        f"  next    {one['next']}",
+        f"  next    {one['do']}",
     ]
-    if one["segments"] > 1:
-        lines.insert(
-            3, f"  note    {one['segments']} segments: conditions changed on the way (see the report)"
-        )
+    if one["changed"]:
+        what = ", ".join(one["changed"])
+        lines.insert(3, f"  note    changed on the way: {what}; results repeat to the bit only in between")
     return lines
 
 

@@ -25,8 +25,12 @@ def store_path(path: Path, plan: Plan, *, seed: int | None = None) -> Place:
 
 
 def plan_path(path: Path) -> Path:
-    """The plan that is meant: a file, or that of the project in a folder."""
-    return open_project(path).plan if path.is_dir() else path
+    """The plan that is meant: a file, or that of the project in a folder.
+
+    A name that is neither, and does not end as a plan does, was meant to be a project.
+    """
+    meant = path.is_dir() or (not path.exists() and path.suffix != ".toml")
+    return open_project(path).plan if meant else path
 
 
 def paths(named: Sequence[Place]) -> list[Place]:
@@ -42,6 +46,8 @@ def paths(named: Sequence[Place]) -> list[Place]:
             if not inside:
                 raise InputError(f"folder {path} holds no stores (*.db)")
             found += inside
+        elif not path.exists() and path.suffix != Path(STORE).suffix:
+            open_project(path)  # which refuses: there is none, and another may be meant
         else:
             found.append(path)
     return found
@@ -69,6 +75,14 @@ def opened_project(name: Path) -> Iterator[tuple[Project, Plan, Store]]:
         yield project, plan, store
     finally:
         store.close()
+
+
+def project_of(store: Place) -> Path | None:
+    """The project that a store belongs to, as a person here types it; none where it is that of a plan."""
+    if not isinstance(store, Path) or store.name != STORE or not is_project(store.parent):
+        return None
+    folder, here = store.parent.resolve(), Path.cwd()
+    return folder.relative_to(here) if here in folder.parents else store.parent
 
 
 def items(plan: Plan, data: Path | None) -> tuple[Pool | None, str]:

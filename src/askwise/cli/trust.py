@@ -37,7 +37,8 @@ def certify(
 ) -> None:
     """Label what is left at a promised error, or say why not.
 
-    Run again with the same options it goes on with the same attempt. Every further attempt must be surer.
+    Run again with the same options it goes on with the same attempt, and once that has certified, it says so.
+    A new model, new items or other options begin a further attempt, which must be surer.
     """
     from askwise.export.certified import write_certified
 
@@ -46,7 +47,7 @@ def certify(
         waiting = [vars(question) for question in found.waits_for]
         told = write_certified(home / "exports", found, plan, known.pool)
     if json:
-        print_json({**told, "waits_for": waiting})
+        print_json({**told, "waits_for": waiting, "already": found.already})
     elif waiting:
         typer.echo(f"attempt {found.attempt} waits for {len(waiting)} checks: name the class of each item")
         for question in found.waits_for:
@@ -55,7 +56,8 @@ def certify(
     elif not told["certified"]:
         typer.echo(f"cannot certify: {told['reason']}")
     else:
-        typer.echo(f"certified: {told['promise']} (confidence {100 * confidence:g} %)")
+        head = "certified already, and nothing has changed since" if found.already else "certified"
+        typer.echo(f"{head}: {told['promise']} (confidence {100 * confidence:g} %)")
         for label, count in told["classes"].items():
             of_class = f"{count['labels']:>7,}  {label}: {count['checks']} checked, {count['wrong']} wrong"
             typer.echo(f"  {of_class}")
@@ -154,23 +156,42 @@ def suspects(
     data: DataDir = None,
     json: AsJson = False,
 ) -> None:
-    """List labels that are probably wrong, the most suspect first."""
+    """List labels that the model disagrees with.
+
+    Those that it doubts most come first. Each label is judged by a model that was trained without it; where
+    they differ, the label may still be right.
+    """
+    from askwise.project import is_project
+
     with opened(name, data, None) as (ours, _, _, _, _):
-        found, people = ours.suspects(count=count), ours.annotators()
+        every, people = ours.suspects(), ours.annotators()
+        labels = ours.status().counts.labelled
+    found = every[:count]
     rated = {} if people is None else dict(zip(people[0], people[1].accuracy.tolist(), strict=True))
     if json:
-        print_json({"suspects": [asdict(one) for one in found], "annotators": rated})
+        listed = [asdict(one) for one in found]
+        print_json({"suspects": listed, "disagrees": len(every), "labels": labels, "annotators": rated})
         return
+    typer.echo(_disagrees(len(every), labels, len(found)))
     for one in found:
         typer.echo(
             f"  {item_line(one.id, one.name)}: {one.label} ({one.probability:.3f}), likelier {one.likelier} "
             f"({one.likelier_probability:.3f})"
         )
-    typer.echo(f"{len(found)} labels to look at again" if found else "no label is suspect")
+    if found and is_project(name):
+        typer.echo(f"look at them again; if one is wrong: askwise correct {name} ITEM LABEL")
     for who, accuracy in rated.items():
         typer.echo(
             f"  {who or 'unnamed'}: {100 * accuracy:.1f} % right, by Dawid and Skene's model (an estimate)"
         )
+
+
+def _disagrees(every: int, labels: int, listed: int) -> str:
+    """How many labels the model disagrees with, and which of them are listed."""
+    if not every:
+        return f"the model disagrees with none of {labels:,} labels"
+    most = f"the {listed:,} it doubts most" if listed < every else "those it doubts most first"
+    return f"the model disagrees with {every:,} of {labels:,} labels; {most}:"
 
 
 def finish(
@@ -188,7 +209,7 @@ def finish(
     from dataclasses import replace
 
     from askwise.loop.calibration import note, noted
-    from askwise.loop.saying import as_json
+    from askwise.loop.saying import as_json, between
 
     with opened(name, data, None) as (ours, plan, _, _, home):
         model, answers, before = ours.finish()
@@ -204,8 +225,13 @@ def finish(
     if before is not None and before.accuracy is not None:
         low = f"{100 * before.accuracy.low:.1f} %"
         typer.echo(f"accuracy at least {low} (95 %), by test answers before this training")
+    elif before is not None and before.tags:
+        typer.echo("accuracy of every tag (95 % for all together), by test answers before this training:")
+        for tag, band in before.tags.items():
+            typer.echo(f"  {tag} {between(band)}")
     else:
-        typer.echo("how often it is right was not measured" + (f": {before.why}" if before else ""))
+        why = before.why if before is not None else ""
+        typer.echo("how often it is right was not measured" + (f": {why}" if why else ""))
     if told is not None:
         typer.echo(str(told))
 

@@ -17,8 +17,11 @@ RISK = 0.1
 _CHUNK = 256  # items read and predicted at a time
 
 
-def columns_of(model: Fitted) -> list[str]:
-    """The columns of the predictions, in order; the id of a picture is its name."""
+def columns_of(model: Fitted, *, labelled: bool = False) -> list[str]:
+    """The columns of the predictions, in order; the id of a picture is its name.
+
+    Where items may be `labelled`, what people said of them has a column of its own.
+    """
     own = {
         "classification": ["class", "probability", *(f"p:{name}" for name in model.classes)],
         "multilabel": ["tags", *(f"p:{name}" for name in model.classes)],
@@ -28,7 +31,8 @@ def columns_of(model: Fitted) -> list[str]:
         raise InputError(f"predictions of {model.task.name} are pictures; a table cannot hold them")
     named = [] if model.preparation.get("kind") == "images" else ["name"]
     asks = [] if model.task.name == "regression" else ["ask"]
-    return ["id", *named, *own[model.task.name], "total", "epistemic", "aleatoric", *asks, "error"]
+    known = ["label"] if labelled and "label" not in own[model.task.name] else []  # a number may be so called
+    return ["id", *named, *known, *own[model.task.name], "total", "epistemic", "aleatoric", *asks, "error"]
 
 
 def predictions(
@@ -39,6 +43,7 @@ def predictions(
     seed: int = 0,
     risk: float = RISK,
     known: Collection[str] = (),
+    labels: Mapping[str, str] | None = None,
     progress: Follow = False,
 ) -> Iterator[dict[str, Any]]:
     """One row for each item of a pool, in its order; those that cannot be read have an `error` and no class.
@@ -46,11 +51,16 @@ def predictions(
     Uncertainty is in nats, summed over tags; of numbers it is variance. `ask` is true where the model gives
     its own choice less than 1 - `risk`, of some tag at least: of the rest it expects at most that share to
     be wrong. That is the model's word, and not tested here. Items that are `known` are left out.
+
+    `labels` are what people said of the items, by id, as a file writes it: nobody is asked about these again.
     """
     if not 0 < risk < 1:
         raise InputError(f"risk is a share of errors between 0 and 1, not {risk:g}")
     ids, engine = [name for name in pool.ids if name not in known], Local(processes=1)
-    empty = dict.fromkeys(columns_of(model))
+    columns = columns_of(model, labelled=labels is not None)
+    if labels is None or columns == columns_of(model):
+        labels = {}
+    empty = dict.fromkeys(columns)
     with meter(len(ids), "predicting", unit="items", show=progress) as advance:
         for start in range(0, len(ids), _CHUNK):
             some = ids[start : start + _CHUNK]
@@ -61,8 +71,16 @@ def predictions(
                 for at, name in enumerate(reading.ids):
                     rows[name] = {**empty, **_row(model, found, at, risk=risk)}
             for name in some:
-                yield {**rows[name], "id": name, **({"name": pool.name(name)} if "name" in empty else {})}
+                own = {"id": name, **({"name": pool.name(name)} if "name" in empty else {})}
+                yield {**rows[name], **own, **_said(empty, name, labels)}
             advance(len(some))
+
+
+def _said(empty: Mapping[str, Any], name: str, labels: Mapping[str, str]) -> dict[str, Any]:
+    """What is known of an item that somebody answered: its label, and that nobody need be asked."""
+    if name not in labels:
+        return {}
+    return {key: value for key, value in (("label", labels[name]), ("ask", False)) if key in empty}
 
 
 def _refused(empty: Mapping[str, Any], why: str) -> dict[str, Any]:

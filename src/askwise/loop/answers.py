@@ -12,18 +12,24 @@ from askwise.store.labels import Mask
 
 
 def tell(
-    setting: Setting, told: Mapping[Any, Any], *, annotator: str = "", key: str | None = None
+    setting: Setting,
+    told: Mapping[Any, Any],
+    *,
+    annotator: str = "",
+    key: str | None = None,
+    view: str = "",
 ) -> list[Answer]:
     """The answer that holds for each item, now durable.
 
     What the same annotator has said already is not stored again; another value is a correction, and
-    the history keeps both. `key` names this act of telling: repeated, it changes nothing.
+    the history keeps both. `key` names this act of telling: repeated, it changes nothing. `view` says
+    how the items were shown; `check` is looking again at what had been said.
     """
     sync_grown(setting)
     by_id = _by_id(setting, told)
     while by_id:
         setting.ledger.refresh()
-        found = {name: _answer(setting, name, value, annotator, key) for name, value in by_id.items()}
+        found = {name: _answer(setting, name, value, annotator, key, view) for name, value in by_id.items()}
         new = [answer for answer in found.values() if not answer.revision]
         setting.masks.keep(answer.label for answer in new if isinstance(answer.label, Mask))
         stored = {answer.id: answer for answer in setting.store.answer(new)}
@@ -47,7 +53,7 @@ def _by_id(setting: Setting, told: Mapping[Any, Any]) -> dict[str, Any]:
     return found
 
 
-def _answer(setting: Setting, name: str, value: Any, annotator: str, key: str | None) -> Answer:
+def _answer(setting: Setting, name: str, value: Any, annotator: str, key: str | None, view: str) -> Answer:
     if name in setting.held:
         raise InputError(f"item {name!r} is held out for validation or test, and is not asked about")
     testing = setting.testing()
@@ -72,6 +78,7 @@ def _answer(setting: Setting, name: str, value: Any, annotator: str, key: str | 
         verdict=verdict,
         label=label,
         annotator=annotator,
+        view=view,
         question=setting.ledger.asked(name) if asked is None else asked.question,
     )
     past = setting.ledger.to_learn_from(name) if asked is None else testing.answers(name)

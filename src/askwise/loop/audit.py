@@ -40,6 +40,8 @@ class Audit:
     """Empty when the attempt is over."""
     asked: tuple[Question, ...] = ()
     """The same as they are stored."""
+    already: bool = False
+    """Whether this was certified before, and nothing has changed since: nothing is asked or spent again."""
 
 
 def audit(
@@ -52,26 +54,16 @@ def audit(
 ) -> Audit:
     """The outcome of an attempt to certify labels; without answers to its checks, the checks.
 
-    Asked again with the same arguments it goes on with the same attempt; another error, a new model or new
-    items begin the next one.
+    Asked again with the same arguments it goes on with the same attempt, or tells what that has certified;
+    another error, a new model or new items begin the next one.
     """
-    pool = _frozen(setting)
-    attempt = _attempt(setting, pool, {"error": error, "confidence": confidence, "checks": checks})
+    pool, wanted = _frozen(setting), {"error": error, "confidence": confidence, "checks": checks}
+    known = _certified(setting, pool, wanted)
+    if known is not None:
+        return known
+    attempt = _attempt(setting, pool, wanted)
     while True:
-        answers = _answers(setting.store, pool)
-        outcome = certify(
-            pool.uncertainty,
-            pool.predicted,
-            answers,
-            classes=len(setting.plan.classes),
-            error=error,
-            checks=checks,
-            confidence=confidence,
-            attempt=attempt.number,
-            seed=setting.plan.seed,
-            ids=pool.ids,
-            ahead=_AHEAD,
-        )
+        outcome = _outcome(setting, pool, attempt, _answers(setting.store, pool))
         if not isinstance(outcome, Open):
             return _ended(setting, pool, attempt, outcome)
         waiting = _asked(setting, pool, [pool.ids[at] for at in outcome.ask])
@@ -146,6 +138,46 @@ def _frozen(setting: Setting) -> _Pool:
     return _Pool(setting)
 
 
+def _outcome(
+    setting: Setting, pool: _Pool, attempt: Attempt, answers: dict[int, bool]
+) -> Certified | CannotCertify | Open:
+    """How an attempt stands with these answers."""
+    return certify(
+        pool.uncertainty,
+        pool.predicted,
+        answers,
+        classes=len(setting.plan.classes),
+        error=attempt.claim["error"],
+        checks=attempt.claim["checks"],
+        confidence=attempt.claim["confidence"],
+        attempt=attempt.number,
+        seed=setting.plan.seed,
+        ids=pool.ids,
+        ahead=_AHEAD,
+    )
+
+
+def _certified(setting: Setting, pool: _Pool, wanted: dict[str, Any]) -> Audit | None:
+    """What an earlier attempt has certified of the same claim about the same model and items, if any has.
+
+    Each attempt has paid for its own certificate, so it holds whatever was tried after it. The labels are
+    found anew from the answers that it had; they must be those that were certified.
+    """
+    store, claim = setting.store, {**wanted, **pool.claim}
+    same = {
+        one.number: one for one in store.facts(Attempt) if one.certificate == LABELS and one.claim == claim
+    }
+    for found in reversed(store.facts(Certificate)):
+        if found.certificate != LABELS or found.attempt not in same or not found.statement["certified"]:
+            continue
+        answers = _answers(store, pool, until=found.revision)
+        outcome = _outcome(setting, pool, same[found.attempt], answers)
+        labels = _labels(pool, outcome) if isinstance(outcome, Certified) else {}
+        if _digest(labels) == found.statement["labels_sha256"]:
+            return Audit(found.attempt, found.statement, labels, [], already=True)
+    return None
+
+
 def _attempt(setting: Setting, pool: _Pool, wanted: dict[str, Any]) -> Attempt:
     """The attempt that is under way, if it claims the same; a new one is written down first."""
     store, claim = setting.store, {**wanted, **pool.claim}
@@ -160,14 +192,16 @@ def _attempt(setting: Setting, pool: _Pool, wanted: dict[str, Any]) -> Attempt:
     return new
 
 
-def _answers(store: Store, pool: _Pool) -> dict[int, bool]:
-    """Whether the model is right about each checked item.
+def _answers(store: Store, pool: _Pool, *, until: int | None = None) -> dict[int, bool]:
+    """Whether the model is right about each checked item, by all answers or those up to a revision.
 
     A label that differs counts as wrong when it was asked again: people slip, too.
     """
     kinds = {fact.question for fact in store.facts(Question) if fact.kind == "check"}
     said: dict[str, list[Answer]] = {}
     for answer in store.facts(Answer):
+        if until is not None and answer.revision > until:
+            break
         if answer.question in kinds and answer.id in pool.place and answer.verdict != "retract":
             said.setdefault(answer.id, []).append(answer)
     found: dict[int, bool] = {}
@@ -225,8 +259,7 @@ def _ended(setting: Setting, pool: _Pool, attempt: Attempt, outcome: Certified |
         statement: dict[str, Any] = {"certified": False, "reason": outcome.reason, "checks": outcome.checks}
         labels: dict[str, int] = {}
     else:
-        ids = [pool.ids[at] for at in outcome.positions.tolist()]
-        labels = {name: pool.guess(name) for name in ids}
+        labels = _labels(pool, outcome)
         counts = zip(setting.plan.classes, outcome.classes, strict=True)
         statement = {
             "certified": True,
@@ -235,8 +268,16 @@ def _ended(setting: Setting, pool: _Pool, attempt: Attempt, outcome: Certified |
             "checks": outcome.checks,
             "wrong": outcome.wrong,
             "classes": {name: asdict(count) for name, count in counts},
-            "labels_sha256": sha256(repr(sorted(labels.items())).encode()).hexdigest(),
+            "labels_sha256": _digest(labels),
         }
     statement = {**attempt.claim, **statement, "attempt": attempt.number}
     setting.store.append([Certificate(certificate=LABELS, attempt=attempt.number, statement=statement)])
     return Audit(attempt.number, statement, labels, [])
+
+
+def _labels(pool: _Pool, outcome: Certified) -> dict[str, int]:
+    return {name: pool.guess(name) for name in (pool.ids[at] for at in outcome.positions.tolist())}
+
+
+def _digest(labels: dict[str, int]) -> str:
+    return sha256(repr(sorted(labels.items())).encode()).hexdigest()

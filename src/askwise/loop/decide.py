@@ -74,7 +74,7 @@ def decide(plan: Plan, counts: Counts) -> Action:
     answered = counts.labelled + counts.tested
     room = plan.budget - answered - counts.open
     if answered >= plan.budget:
-        return Stop(f"the budget of {plan.budget} labels is spent")
+        return Stop(spent(plan.budget))
     if counts.enough and not counts.open:
         return Stop(counts.enough)
     if counts.open and (counts.open > plan.refill_at or room <= 0 or not counts.unlabelled):
@@ -86,6 +86,11 @@ def decide(plan: Plan, counts: Counts) -> Action:
     tests = min(_tests(plan, counts, size), room)
     learn = size if not counts.rounds else size - tests
     return Ask(min(learn, room - tests, counts.unlabelled), tests)
+
+
+def spent(budget: int) -> str:
+    """Why a run stops that has all its labels; it goes on with a larger budget."""
+    return f"the budget of {budget} labels is spent"
 
 
 def _tests(plan: Plan, counts: Counts, size: int) -> int:

@@ -297,7 +297,7 @@ class Learner:
         return Finder(self.setting)
 
     def annotators(self) -> tuple[list[str], Annotators] | None:
-        """Who answered, and how good each is; None unless two people answered the same item."""
+        """Who answered, and how good each is; None where too few items have two answers."""
         return annotators_of(self.setting)
 
     def finish(self) -> tuple[Fitted, int, Quality | None]:

@@ -1,5 +1,7 @@
 """Labels that are probably wrong, and how good the annotators are: for a person to look at again."""
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import torch
@@ -15,11 +17,17 @@ from askwise.loop.plan_rules import one_class
 from askwise.loop.setting import Setting
 from askwise.seeding import derive
 from askwise.store.facts import Answer
-from askwise.store.labels import class_number
+from askwise.store.labels import Label, class_number
 from askwise.train import as_training
 
 _FOLDS = 5
 _LEAST = 10  # labels: with fewer a model trained without some of them says nothing
+_SHARED = 10
+"""Items for each class that an annotator must have answered beside another, before anything is said of them.
+
+The model begins with two invented answers of every annotator for each class, of which little more than half
+are right: beside ten real ones they weigh a sixth, beside two they would be half of what is said.
+"""
 
 
 @dataclass(frozen=True)
@@ -74,14 +82,18 @@ def suspects_of(setting: Setting, *, count: int | None = None) -> list[Suspect]:
 
 
 def annotators_of(setting: Setting) -> tuple[list[str], Annotators] | None:
-    """The people who answered and how good each is; None unless two of them answered the same item."""
+    """The people who answered and how good each is; None where too few items were answered by several.
+
+    Items that one alone has answered are left out: there the model would take that answer's word for itself.
+    """
     one_class(setting.plan, "a comparison of annotators")
-    words = blind_words(setting.store.facts(Answer), setting.ledger.refresh().rules)
+    least = _SHARED * len(setting.plan.classes)
+    words = _shared(blind_words(setting.store.facts(Answer), setting.ledger.refresh().rules), least)
     last = {(name, who): class_number(label) for name, said in words.items() for who, label in said.items()}
     items = sorted({name for name, _ in last})
     people = sorted({who for _, who in last})
-    if len(items) == len(last):
-        return None  # nobody answered what somebody else did
+    if not last:
+        return None
     item, person = ({name: at for at, name in enumerate(names)} for names in (items, people))
     found = dawid_skene(
         [item[name] for name, _ in last],
@@ -90,6 +102,20 @@ def annotators_of(setting: Setting) -> tuple[list[str], Annotators] | None:
         classes=len(setting.plan.classes),
     )
     return people, found
+
+
+def _shared(words: Mapping[str, Mapping[str, Label]], least: int) -> dict[str, dict[str, Label]]:
+    """What was said of items by several people, each of whom shares at least so many with the others."""
+    found = {name: dict(said) for name, said in words.items() if len(said) > 1}
+    while True:
+        count = Counter(who for said in found.values() for who in said)
+        few = {who for who, items in count.items() if items < least}
+        if not few:
+            return found
+        left = {
+            name: {who: one for who, one in said.items() if who not in few} for name, said in found.items()
+        }
+        found = {name: said for name, said in left.items() if len(said) > 1}
 
 
 def cross_fitted(setting: Setting, ids: list[str], inputs: Tensor, given: Tensor) -> Tensor:

@@ -161,8 +161,12 @@ class Pool:
             return self._by_row(index(key))
         found = self._by_name(str(key))
         if found is None:
-            raise InputError(f"{self._known(str(key))}; tell answers by the ids, rows or names of ask()")
+            raise InputError(f"{self._known(str(key))}; call it by its id, row or name")
         return found
+
+    def typed(self, word: str) -> str:
+        """The id of an item as a person types it: an id, a row, or a name; an id may look like a row."""
+        return self.find(int(word) if word.isdecimal() and word not in self else word)
 
     def again(self, path: str | Path) -> "Pool":
         """Other items from a folder or file, read as this pool's own are."""

@@ -3,6 +3,7 @@
 import os
 import tomllib
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 from askwise.errors import InputError
@@ -76,8 +77,14 @@ def open_project(path: str | Path) -> Project:
     if folder.name == PLAN and is_project(folder.parent):
         return Project(folder.parent)
     if not is_project(folder):
-        found = "has no plan.toml" if folder.is_dir() else "is not there"
-        raise InputError(
-            f"{folder} is no project: it {found}; make one with: askwise new {folder} --images DIR"
-        )
+        raise InputError(_no_project(folder))
     return Project(folder)
+
+
+def _no_project(folder: Path) -> str:
+    """What is said of a name that is no project: the project that may be meant, or how to make one."""
+    found = "has no plan.toml" if folder.is_dir() else "is not there"
+    beside = [] if folder.is_dir() or not folder.parent.is_dir() else list(folder.parent.iterdir())
+    near = get_close_matches(folder.name, [one.name for one in beside if is_project(one)], n=1)
+    hint = f"did you mean {folder.with_name(near[0])}? Otherwise make it" if near else "make one"
+    return f"{folder} is no project: it {found}; {hint} with: askwise new {folder} --images DIR"

@@ -36,9 +36,10 @@ def correct(project: Project, told: Mapping[str, str], *, annotator: str = "") -
     """
     with _opened(project) as setting:
         kind, ledger = setting.labelling, setting.ledger
-        values = {setting.pool.find(key): _told(value, kind) for key, value in told.items()}
+        values = {setting.pool.typed(key): _told(value, kind) for key, value in told.items()}
         before = {name: _standing(ledger, name, kind) for name in values}
-        tell(setting, values, annotator=annotator)
+        # who corrects knows what was said, so it is no second opinion on how often annotators agree
+        tell(setting, values, annotator=annotator, view="check")
         ledger.refresh()
         return [Corrected(name, before[name], _standing(ledger, name, kind)) for name in values]
 

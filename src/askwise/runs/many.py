@@ -59,7 +59,7 @@ def run_all(
 
 def _ended(notes: dict[str, Any]) -> Ended:
     questions = [Question(**asked) for asked in notes["questions"]]
-    return Ended(notes["stopped"], notes["waits_for"], questions, notes["notes"])
+    return Ended(notes["stopped"], notes["waits_for"], questions, notes["notes"], notes["unused"])
 
 
 def _refuse_same(stores: Sequence[Place]) -> None:

@@ -12,7 +12,7 @@ from askwise.oracle import File, Question
 from askwise.runs.build import learner, oracle
 from askwise.runs.material import Material
 from askwise.store import Place, shown
-from askwise.store.facts import Round
+from askwise.store.facts import Answer, Round
 from askwise.tasks import named
 from askwise.train.progress import Follow
 
@@ -46,13 +46,16 @@ class Ended:
     """The open questions that nobody has answered."""
     notes: list[str] = field(default_factory=list)
     """What a person should know of it: lines of the file of labels that name no item."""
+    unused: int = 0
+    """Labels of the file of items that the run has not asked about, while it waits for others."""
 
     def as_json(self) -> dict[str, Any]:
         """The ending as a script reads it."""
         if self.stopped is not None:
             return {"stopped": self.stopped}
         asked = {"questions": [vars(question) for question in self.questions]} if self.questions else {}
-        return {"waits_for": self.waits_for, **asked}
+        unused = {"unused": self.unused} if self.unused else {}
+        return {"waits_for": self.waits_for, **unused, **asked}
 
 
 def how_good(plan: Plan, last: Round) -> str:
@@ -107,4 +110,8 @@ def run_one(
         if isinstance(outcome, Stop):
             return Ended(outcome.reason, notes=notes)
         assert isinstance(outcome, Wait)  # noqa: S101  the loop ends in one of the two
-        return Ended(None, outcome.open, list(ours.ask()), notes=notes)
+        unused = 0
+        if isinstance(answers, File):
+            said = {one.id for one in ours.store.facts(Answer)}
+            unused = len(answers.told.keys() - said)
+        return Ended(None, outcome.open, list(ours.ask()), notes=notes, unused=unused)
