@@ -108,7 +108,10 @@ class Beside:
     def _run(self) -> None:
         """One life of the process."""
         process = subprocess.Popen(  # noqa: S603 - our own module under our own interpreter
-            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            self._command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,  # the terminal's Ctrl+C is the server's alone
         )
         self._process = process
         if self._over.is_set() or self._again:
