@@ -17,7 +17,7 @@ Message: TypeAlias = dict[str, Any]
 _FIRST, _LONGEST = 0.2, 5.0  # seconds before it is begun again, doubled with every death soon after the start
 _SOON = 10.0
 _ELSEWHERE = 15.0  # the longest where another server of the store has the trainer
-_GRACE = 10.0  # seconds to leave a last model on the disk
+_GRACE = 35.0  # seconds to leave a last model on the disk
 
 
 class Beside:
