@@ -5,14 +5,16 @@ import pytest
 
 import askwise as aw
 from askwise.errors import SlowPathWarning
+from askwise.loop import perform
 from askwise.loop.live import AHEAD, CHECKPOINT
 from askwise.loop.quality import quality
 from askwise.nets import mlp
 from askwise.store import open_store
 from askwise.store.contract import Taker
-from askwise.store.facts import Answer, Asked, Round
+from askwise.store.facts import Answer, Asked, Question, Round
 
 CLASSES = ["low", "high"]
+BOTH = ("learn", "test")
 
 
 @pytest.fixture
@@ -36,6 +38,8 @@ def learner(items, tmp_path):
 class Person:
     """Answers through the leases, as a page does."""
 
+    kinds = ("learn",)
+
     def __init__(self, learner, items):
         self.store = open_store(learner.store.path, access="answer")
         self._learner, self._items = learner, items
@@ -45,7 +49,7 @@ class Person:
         told = tried = 0
         while told < count and tried < 30:
             tried += 1
-            lease = self.store.lease(Taker("ann", seconds=60, newest=True))
+            lease = self.store.lease(Taker("ann", seconds=60, kinds=self.kinds, newest=True))
             if lease is None:
                 break
             number = int(self._items[self._learner.item(lease.question.id).row][0] > 0)
@@ -240,5 +244,76 @@ def test_what_one_person_has_answered_waits_for_another_and_does_not_stop_the_qu
         assert person.answer(30) > 0
     said = [answer.id for answer in person.store.facts(Answer)]
     assert len(said) == len(set(said)) > 2 * AHEAD  # nobody is asked the same again
+    person.store.close()
+    learner.close()
+
+
+def answered_tests(learner):
+    return learner.setting.testing().tally.answered
+
+
+def test_of_what_is_answered_one_by_one_the_plan_s_share_tests(learner, person):
+    setting = learner.setting
+    setting.plan = setting.plan.model_copy(update={"testing": 0.2, "region": 0.4})
+    live, person.kinds = learner.live(), BOTH
+    live.step()
+    for count in range(1, 41):
+        assert person.answer(1) == 1
+        live.step()
+        assert abs(answered_tests(learner) - 0.2 * count) <= 2
+    assert answered_tests(learner) >= 7
+
+
+def answering_meanwhile(monkeypatch, choose):
+    """While items are scored somebody does what `choose` does."""
+    whole = perform.choose_items
+
+    def choosing(*arguments, **options):
+        choose()
+        return whole(*arguments, **options)
+
+    monkeypatch.setattr(perform, "choose_items", choosing)
+
+
+@pytest.mark.parametrize("meanwhile", ["answered", "looked at", "left alone"])
+def test_what_was_answered_or_taken_while_items_were_scored_is_not_asked_again(
+    learner, person, monkeypatch, meanwhile
+):
+    setting = learner.setting
+    setting.plan = setting.plan.model_copy(update={"testing": 0.2, "region": 0.4})
+    live, person.kinds = learner.live(), BOTH
+    live.step()
+    person.answer(6)
+    live.step()
+    waiting = {one.kind: one for one in [*live.open(), *setting.testing().open()]}
+    person.store.answer([_answer(next(one for one in live.open() if one != waiting["learn"]), label=1)])
+    left = list(waiting.values())
+
+    def act():
+        while left and meanwhile == "answered":
+            person.store.answer([_answer(left.pop(), label=1)])
+        while meanwhile == "looked at" and person.store.lease(Taker("ann", 60, kinds=BOTH)):
+            pass
+
+    answering_meanwhile(monkeypatch, act)
+    asked = {one.id for one in live.step().asked}
+    again = {kind for kind, one in waiting.items() if one.id in asked}
+    assert sorted(waiting) == ["learn", "test"]
+    # control: what nobody has touched is asked again, a test question always
+    assert again == set() if meanwhile != "left alone" else "test" in again
+
+
+def test_a_test_question_that_waits_for_a_second_answer_is_not_asked_anew(items, tmp_path):
+    several = {"needed": 2, "policy": "majority", "testing": 0.2, "region": 0.4}
+    learner = begun(items, tmp_path / "run.db", training={"epochs": 2}, **several)
+    live, person = learner.live(), Person(learner, items)
+    person.kinds = BOTH
+    for _ in range(3):
+        live.step()
+        assert person.answer(30) > 0
+    said = [answer.id for answer in person.store.facts(Answer)]
+    kinds = {one.kind for one in person.store.facts(Question)}
+    assert len(said) == len(set(said)) > 2 * AHEAD
+    assert kinds == {"learn", "test"}
     person.store.close()
     learner.close()

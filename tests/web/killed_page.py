@@ -21,7 +21,7 @@ from small_page import truth
 from askwise.store import open_store
 from askwise.store.facts import Answer
 
-_COMMAND = "from askwise.cli import main; main()"
+COMMAND = "from askwise.cli import main; main()"
 _PATIENCE = 300.0  # seconds after which something hangs
 
 
@@ -32,19 +32,19 @@ class Server:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
-        self._folder = folder
+        self.folder = folder
         self.token = ""
         self.start()
 
     def start(self) -> None:
-        words = [str(self._folder), "--no-browser", "--port", str(self.port)]
+        words = [str(self.folder), "--no-browser", "--port", str(self.port)]
         self.process = self._begun(words)
         line = self.process.stdout.readline()
         assert "#" in line, line
         self.token = line.strip().rpartition("#")[2]
 
     def _begun(self, words: list[str]) -> Any:
-        command = [sys.executable, "-u", "-c", _COMMAND, "label", *words]
+        command = [sys.executable, "-u", "-c", COMMAND, "label", *words]
         return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
     def call(self, path, body=None):

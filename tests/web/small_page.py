@@ -119,11 +119,11 @@ class Page:
     def pool_ids(self):
         return list(self.desk.pool.ids)
 
-    def ask(self, ids):
+    def ask(self, ids, *, kind="learn"):
         """What the trainer does: newer questions."""
         store = open_store(self.project.store)
         try:
-            store.append([Question(id=name, round=1, rank=rank) for rank, name in enumerate(ids)])
+            store.append([Question(id=name, round=1, rank=rank, kind=kind) for rank, name in enumerate(ids)])
         finally:
             store.close()
 

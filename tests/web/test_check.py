@@ -247,3 +247,17 @@ def test_a_request_is_sent_once_and_its_late_answer_is_there_when_it_is_asked_ag
         live.request("map", patience=0.01, count=3)
     assert len(sent) == 2
     live.trainer._process = None
+
+
+def test_check_says_that_numbers_are_not_checked_instead_of_that_none_looks_wrong(tmp_path):
+    page = Page(rows_project(tmp_path / "p", 'task = "regression"'))
+    with page.client:
+        found = looked(page, "suspects")
+    assert found["unchecked"].startswith("Numbers are not checked")
+    assert found["counts"]["suspects"] is None
+
+
+def test_with_few_labels_check_says_that_nothing_is_checked_yet(page):
+    found = looked(page, "suspects")
+    assert found["unchecked"].startswith("Nothing is checked yet")
+    assert found["counts"]["suspects"] is None

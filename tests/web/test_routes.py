@@ -64,6 +64,18 @@ def test_questions_that_are_not_kept_give_way_to_newer_ones_and_the_kept_stay(pa
     assert [one["item"] for one in now[1:3]] == [opaque(name) for name in fresh]
 
 
+def test_a_test_question_does_not_give_way_to_newer_ones(tmp_path):
+    page = Page(rows_project(tmp_path / "p", 'classes = ["a", "b"]\ntesting = 0.3\nregion = 0.5'))
+    with page.client:
+        kept, *others = page.pool_ids()
+        page.ask([kept], kind="test")
+        page.ask(others[:3])
+        assert {one["item"] for one in page.questions(n=4)} == {opaque(name) for name in [kept, *others[:3]]}
+        page.ask(others[3:9])
+        now = {one["item"] for one in page.questions(n=4, keep="")}
+        assert now == {opaque(name) for name in [kept, *others[3:6]]}
+
+
 def test_an_answer_is_on_the_disk_when_it_is_acknowledged_and_the_same_key_is_stored_once(page):
     one = page.questions()[0]
     sent = {"view": "ask", "assisted": True, "shown_ms": 1234, "note": "blurred"}

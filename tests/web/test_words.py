@@ -1,5 +1,6 @@
 """The first minutes, and the end: each state has its words."""
 
+import pytest
 from small_page import Page, rows_project, truth
 
 from askwise.loop import saying
@@ -109,3 +110,46 @@ def test_the_panel_says_the_forecast_that_the_status_says(tmp_path):
             told = [line for _, line in saying.said(ours.status().quality, plan.names)]
         assert said(page)["forecast"] in told
         assert "the next 50 labels should bring about" in said(page)["forecast"]
+
+
+NUMBERS = 'task = "regression"'
+
+
+def test_the_panel_gives_numbers_the_measure_that_the_status_gives_them(tmp_path):
+    project = rows_project(tmp_path / "p", NUMBERS + "\ntesting = 0.3\nregion = 0.4")
+    page = Page(project)
+    with page.client:
+        assert said(page)["measure"] == {
+            "name": "rmse",
+            "value": None,
+            "said": "The rmse is not known: it needs a model, and answers to test questions.",
+        }
+        plan = read_plan(project.plan)
+        with learner(plan, material(plan), store=project.store, folder=project.folder) as ours:
+            ours.run(oracle=lambda question: float(int(question.id[-1], 16)))
+            known = ours.status().quality
+        found = said(page)["measure"]
+        assert found["value"] == pytest.approx(known.estimates["rmse"])
+        assert f"from {known.answers} test answers" in found["said"]
+        assert known.answers > 0
+
+
+def test_without_test_questions_the_panel_says_that_nothing_measures_numbers(tmp_path):
+    page = Page(rows_project(tmp_path / "p", NUMBERS))
+    with page.client:
+        assert said(page)["measure"]["said"] == "The rmse is not known: no questions test it."
+
+
+def test_classes_have_an_accuracy_and_no_other_measure(page):
+    assert said(page)["measure"] is None
+
+
+def test_of_numbers_it_says_that_two_different_ones_are_waited_for(tmp_path):
+    page = Page(rows_project(tmp_path / "p", NUMBERS))
+    with page.client:
+        one, same, other = page.questions(n=3)
+        page.answer(one, 2)
+        page.answer(same, 2)
+        assert said(page)["next"] == "Go on: the model begins to learn with two different numbers."
+        page.answer(other, 3)
+        assert said(page)["next"].startswith("Go on: the model chooses")

@@ -29,7 +29,7 @@ MOST_SCORED = 20_000
 MOST_TESTED = 500
 """Items kept for testing of which every model is asked; of more only those that are kept on the disk."""
 _NEIGHBOURS, _COMPARED = 3, 2_000
-_MIXED = 4  # questions to come among which a test question is due
+_MIXED = 4  # questions to come among which a test question is due: before people see more, newer ones come
 
 
 @dataclass(frozen=True)
@@ -195,8 +195,9 @@ class Live:
         tests = testing.due(setting.plan.testing, ahead=_MIXED) if testing.on else 0
         held = {lease.question.id for lease in setting.store.leases()}
         # a page takes what was asked last, so test questions that nobody has yet are asked once more
-        again = [one.id for one in testing.open() if one.id not in held] if testing.on else []
-        ask_questions(setting, count, tests=tests, again=again)
+        waiting = [one for one in testing.open() if one.id not in held] if testing.on else []
+        again = [one.id for one in waiting if not _half(testing.answers(one.id), one)]
+        ask_questions(setting, count, tests=tests, again=again, among=_MIXED, since=before)
         setting.refresh()
         return setting.store.facts(Question, since=before)
 
@@ -228,6 +229,11 @@ class Live:
             [reading.ids[place] for place in places if reading.ids[place] != name][:_NEIGHBOURS]
             for name, places in zip(ids, order, strict=True)
         ]
+
+
+def _half(answers: list[Answer], question: Question) -> bool:
+    """Whether a test question has an answer, not taken back, and waits for that of somebody else."""
+    return bool(answers) and answers[-1].verdict != "retract" and _answers(answers, question)
 
 
 def _answers(history: Iterable[Answer], question: Question) -> bool:

@@ -23,7 +23,7 @@ from askwise.loop.setting import Labelled, Setting
 from askwise.pool.features import FeaturePool
 from askwise.pool.pool import Reading
 from askwise.seeding import generator
-from askwise.store.facts import Asked, Quarantine, Question, Round, Snapshot
+from askwise.store.facts import Answer, Asked, Quarantine, Question, Round, Snapshot
 from askwise.store.labels import Label
 
 _SHOWN = 100  # measured numbers that a round keeps for a picture
@@ -84,32 +84,46 @@ def train_round(setting: Setting, *, checkpoint: bool = True, tested: bool = Tru
     )
 
 
-def ask_questions(setting: Setting, count: int, *, tests: int = 0, again: Sequence[str] = ()) -> None:
+def ask_questions(
+    setting: Setting,
+    count: int,
+    *,
+    tests: int = 0,
+    again: Sequence[str] = (),
+    among: int | None = None,
+    since: int | None = None,
+) -> None:
     """Choose items and append the questions, before anyone is asked; test questions are mixed in.
 
-    `again` are test items that were asked already, and are asked once more among the new questions.
+    `again` are test items that were asked already, and are asked once more. The tests come at random places
+    `among` so many of the first others, or among all. While items are scored people go on: what somebody
+    has answered after the revision `since`, or looks at by now, is left out.
     """
     number = setting.number
     turn = _turn(setting)
     anew = _anew(setting, count, turn)
     choice = choose_items(setting, count - len(anew.ids), turn=turn, without=setting.ledger.split)
-    among = encoded_part(setting, number) if tests else None
-    wanted = [*again, *(setting.testing().next(tests, among=among) if tests else ())]
+    encoded = encoded_part(setting, number) if tests else None
+    wanted = [*again, *(setting.testing().next(tests, among=encoded) if tests else ())]
     drawn = described(setting, wanted, turn=turn) if wanted else Choice()
-    asked = Asked(
-        round=number,
-        turn=turn,
-        scored=choice.scored,
-        picks=len(anew.ids) + len(choice.ids) + len(drawn.ids),
-        scores=choice.sha256,
-        seconds=choice.seconds,
-    )
-    mixed = _mixed(len(choice.ids), len(drawn.ids), generator(setting.plan.seed, "mix", number, turn))
+    rng = generator(setting.plan.seed, "mix", number, turn)
+    mixed = _mixed(len(choice.ids), len(drawn.ids), rng, among=among)
     told = [("learn", *anew.told(place)) for place in range(len(anew.ids))]
     told += [
         ("test" if testing else "learn", *(drawn if testing else choice).told(place))
         for testing, place in mixed
     ]
+    if since is not None:
+        taken = _taken(setting, since)
+        told = [one for one in told if one[1] not in taken]
+    asked = Asked(
+        round=number,
+        turn=turn,
+        scored=choice.scored,
+        picks=len(told),
+        scores=choice.sha256,
+        seconds=choice.seconds,
+    )
     questions = [
         Question(
             id=name,
@@ -164,9 +178,21 @@ def _anew(setting: Setting, count: int, turn: int) -> Choice:
     return Choice(list(ids), list(scores), list(guesses), quarantined=found.quarantined)
 
 
-def _mixed(learn: int, tests: int, rng: torch.Generator) -> list[tuple[bool, int]]:
-    """Whether each question tests, and which one of its kind it is: the tests at random places."""
-    places = set(torch.randperm(learn + tests, generator=rng)[:tests].tolist())
+def _taken(setting: Setting, since: int) -> set[str]:
+    """The items that somebody looks at now, or has answered after a revision."""
+    held = {lease.question.id for lease in setting.store.leases()}  # first: who answers meanwhile held it
+    return held | {one.id for one in setting.store.facts(Answer, since=since)}
+
+
+def _mixed(
+    learn: int, tests: int, rng: torch.Generator, *, among: int | None = None
+) -> list[tuple[bool, int]]:
+    """Whether each question tests, and which one of its kind it is: the tests at random places.
+
+    These are `among` so many of the first others, where that is given.
+    """
+    first = learn if among is None else min(learn, among)
+    places = set(torch.randperm(first + tests, generator=rng)[:tests].tolist())
     kinds = [place in places for place in range(learn + tests)]
     return [(testing, kinds[:place].count(testing)) for place, testing in enumerate(kinds)]
 

@@ -17,7 +17,7 @@ Message: TypeAlias = dict[str, Any]
 _FIRST, _LONGEST = 0.2, 5.0  # seconds before it is begun again, doubled with every death soon after the start
 _SOON = 10.0
 _ELSEWHERE = 15.0  # the longest where another server of the store has the trainer
-_GRACE = 10.0  # seconds to leave a last model on the disk
+_GRACE = 35.0  # seconds to leave a last model on the disk
 
 
 class Beside:
@@ -108,7 +108,10 @@ class Beside:
     def _run(self) -> None:
         """One life of the process."""
         process = subprocess.Popen(  # noqa: S603 - our own module under our own interpreter
-            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            self._command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,  # the terminal's Ctrl+C is the server's alone
         )
         self._process = process
         if self._over.is_set() or self._again:

@@ -55,11 +55,13 @@ class Check(BaseModel):
     """Items of one kind, and how many there are of each; none where nobody has looked yet.
 
     Where it `resolves`, one more answer would not decide: what is said goes to /api/resolutions instead.
+    `unchecked` says why no label is held against the model; none where they are.
     """
 
     kind: CheckKind
     items: list[ToCheck]
     resolves: bool = False
+    unchecked: str | None = None
     counts: dict[CheckKind, int | None]
 
 
@@ -82,7 +84,13 @@ def add_check(app: FastAPI, desk: Desk, live: Live, *, sees_all: Callable[[str],
             holds = _holds(desk, queues, name, classes) if resolves else _last(told)
             items.append(_shown(desk, queues, name, told, holds))
         counts = queues.counts(who=who)
-        return Check(kind=kind, items=items, resolves=resolves, counts=counts)  # type: ignore[arg-type]
+        return Check(
+            kind=kind,
+            items=items,
+            resolves=resolves,
+            unchecked=queues.unchecked(),
+            counts=counts,  # type: ignore[arg-type]
+        )
 
 
 def _last(said: list[Said]) -> Holds | None:

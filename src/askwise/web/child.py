@@ -2,9 +2,10 @@
 
 import json
 import os
+import signal
 import sys
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import Any
@@ -38,7 +39,7 @@ class Line:
             self.over.set()
 
     def _listen(self) -> None:
-        for line in sys.stdin.buffer:
+        for line in _lines(0):
             try:
                 self.heard.append(json.loads(line))
             except ValueError:
@@ -50,8 +51,17 @@ class Line:
         os._exit(0)
 
 
+def _lines(number: int) -> Iterator[bytes]:
+    """The lines of a file by its number; a thread that waits within `sys.stdin` makes the end an abort."""
+    rest = b""
+    while some := os.read(number, 1 << 16):
+        *whole, rest = (rest + some).split(b"\n")
+        yield from whole
+
+
 def main(work: Callable[[Path, Line], None]) -> None:
     """Do the work until the server ends; a refusal is told in one line."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C ends the server, and the end of its pipe this
     line = Line()
     try:
         work(Path(sys.argv[1]), line)
@@ -61,5 +71,3 @@ def main(work: Callable[[Path, Line], None]) -> None:
     except AskwiseError as error:
         line.tell("refused", error=" ".join(str(error).split()))
         sys.exit(2)
-    except KeyboardInterrupt:
-        pass

@@ -132,7 +132,8 @@ class Desk:
     ) -> list[models.QuestionShown]:
         """So many questions for one annotator: those held already, then the best that are free.
 
-        With `keep` the others that are held are given back if something newer has been asked since.
+        With `keep` the others that are held are given back if something newer has been asked since, but for
+        test questions: no newer model has better ones, and given back each time they would come too seldom.
         """
         with self._lock:
             now = datetime.now(UTC).timestamp()
@@ -142,7 +143,7 @@ class Desk:
             for lease in held:
                 asked = lease.question
                 spare = keep is not None and asked.question not in keep and asked.revision < newest
-                if spare and not self._half(asked):
+                if spare and asked.kind != "test" and not self._half(asked):
                     back.append(lease)
                 elif lease.until - now < LEASE / 2:
                     kept += [renewed] if (renewed := self.store.renew(lease, seconds=LEASE)) else []

@@ -248,6 +248,14 @@ class Accuracy(BaseModel):
     tests: int
 
 
+class Measure(BaseModel):
+    """How good the model of numbers or tags is: an estimate without a band, and a sentence on it."""
+
+    name: str
+    value: float | None
+    said: str
+
+
 class Encoding(BaseModel):
     """How many items have features, and how long the others take."""
 
@@ -274,6 +282,8 @@ class Status(BaseModel):
     given: int
     curve: list[Point]
     accuracy: Accuracy | None
+    measure: Measure | None = None
+    """Of numbers and tags, which have no accuracy; none of classes."""
     forecast: str | None = None
     """What the next labels should bring, in a sentence."""
     encoding: Encoding | None

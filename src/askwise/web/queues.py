@@ -40,6 +40,16 @@ class Queues:
         found: dict[str, int | None] = {kind: len(self._visible(kind, who)) for kind in KINDS}
         return found if self._suspects is not None else found | {"suspects": None}
 
+    def unchecked(self) -> str | None:
+        """Why no label is held against models that have not seen it; none where they are."""
+        kind = self._desk.plan.kind
+        if kind != "classification":
+            what = "Numbers" if kind == "regression" else "Tags"
+            return f"{what} are not checked: only a label that names one class is held against the model."
+        if len(self._desk.ledger.refresh().labels) < _FEWEST:
+            return f"Nothing is checked yet: that begins when the model has {_FEWEST} labels to learn from."
+        return None
+
     def suspected(self, identity: str) -> dict[str, Any] | None:
         """What the models that had not seen its label think of an item."""
         return None if self._suspects is None else self._suspects[1].get(identity)
@@ -82,8 +92,8 @@ class Queues:
             changed += max(0, known - len(self._given))
             if changed < max(_FEWEST, _AGAIN * known):
                 return
-        if self._desk.plan.kind != "classification" or known < _FEWEST:
-            self._suspects, self._given = (known, {}), {}
+        if self.unchecked() is not None:
+            self._suspects, self._given = None, {}
             return
         given = dict(labels)
         found = self._live.request("suspects", count=_MOST)

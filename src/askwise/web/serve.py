@@ -4,6 +4,7 @@ import os
 import socket
 import webbrowser
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from ipaddress import ip_address
 from threading import Timer
 
@@ -98,7 +99,8 @@ def _run(app: App, listener: socket.socket) -> None:
         limit_concurrency=256,
         h11_max_incomplete_event_size=64 * 1024,
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    with suppress(KeyboardInterrupt):  # uvicorn has closed everything, and raises it once more
+        uvicorn.Server(config).run(sockets=[listener])
 
 
 def links(project: Project, people: People, base: str, *, codes: bool) -> list[str]:

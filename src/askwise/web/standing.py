@@ -1,8 +1,11 @@
 """How a project stands, as the page's panel shows it, and a sentence on what to do next."""
 
+import math
 from collections import Counter
 
+from askwise.loop.noted import TALLY, TESTING
 from askwise.store.facts import Round
+from askwise.tasks import named
 from askwise.web import models
 from askwise.web.desk import Desk
 from askwise.web.live import Live
@@ -31,6 +34,7 @@ def status(desk: Desk, live: Live) -> models.Status:
         given=len(answers),
         curve=_curve(rounds),
         accuracy=desk.accuracy(),
+        measure=_measure(desk, rounds),
         forecast=desk.forecast(),
         encoding=encoding,
         encoder=live.encoder_now,
@@ -91,6 +95,27 @@ def _curve(rounds: list[Round]) -> list[models.Point]:
     return [models.Point(labels=labels, accuracy=value) for labels, value in sorted(found.items())]
 
 
+def _measure(desk: Desk, rounds: list[Round]) -> models.Measure | None:
+    """The measure of the task to look at first, by the last model that was measured."""
+    if desk.plan.kind == "classification":
+        return None
+    name = named(desk.plan.task).measures[0]
+    called = name.replace("_", " ")
+    for one in reversed(rounds):
+        tested = one.metrics.get(TESTING)
+        part = one.metrics.get("test") or one.metrics.get("validation") or {}
+        value = tested.get("estimates", {}).get(name) if tested is not None else part.get(name)
+        if value is not None and math.isfinite(value):
+            count = 0 if tested is None else tested[TALLY]["answered"]
+            where = "data that are held out" if tested is None else f"{count} test answers"
+            said = f"The {called} is an estimate from {where}, without limits that are promised."
+            return models.Measure(name=called, value=value, said=said)
+        if tested is not None or part:
+            break  # an older one is of another model
+    why = "it needs a model, and answers to test questions" if desk.testing.on else "no questions test it"
+    return models.Measure(name=called, value=None, said=f"The {called} is not known: {why}.")
+
+
 def _next(desk: Desk, live: Live, counts: models.Counts, labels: Counter[str], model: str) -> str:
     """One sentence."""
     classes = desk.classes
@@ -115,6 +140,9 @@ def _next(desk: Desk, live: Live, counts: models.Counts, labels: Counter[str], m
         return "There is no label yet: the model begins to learn with the first two."
     if desk.plan.kind == "classification" and len(answered) == 1:
         return f"So far all labels are {answered[0]!r}: the model begins to learn with a second class."
+    if desk.plan.kind != "classification" and len(set(desk.ledger.labels.values())) < 2:
+        kind = "numbers" if desk.plan.kind == "regression" else "answers"
+        return f"Go on: the model begins to learn with two different {kind}."
     missing = [name for name in active if name not in answered and desk.plan.kind != "regression"]
     if missing:
         shown = ", ".join(missing[:3]) + (" ..." if len(missing) > 3 else "")

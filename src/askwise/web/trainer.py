@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from askwise.store.facts import Round
 
 _LOOK = 1.0  # seconds between two looks at the store, for answers that came from elsewhere
-_GRACE = 8.0  # seconds for a last model, when the server has ended
+_GRACE = 30.0  # seconds for a last model, when the server has ended: a small one takes 6 on a busy machine
 
 
 def train(folder: Path, line: Line) -> None:

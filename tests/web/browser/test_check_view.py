@@ -187,3 +187,27 @@ def test_check_has_no_barrier_no_sideways_scroll_and_no_markup(colours: str, vis
         assert page.evaluate("() => globalThis.ran") is None
         if colours == "light":
             assert page.evaluate(FITS)
+
+
+def test_of_numbers_the_page_says_what_is_waited_for_and_measured_and_that_they_are_not_checked(
+    visit: Any,
+) -> None:
+    with ContractServer(task="regression", classes=[]) as server:
+        server.model = False
+        why = "Numbers are not checked: only a label that names one class is held against the model."
+        counts = dict.fromkeys(KINDS, 0) | {"suspects": None}
+        server.more["/api/check"] = lambda query: {
+            "kind": query["kind"], "items": [], "counts": counts, "unchecked": why,
+        }  # fmt: skip
+        told = "The rmse is an estimate from 12 test answers, without limits that are promised."
+        server.status["measure"] = {"name": "rmse", "value": 0.41234, "said": told}
+        page = visit(server)
+        page.wait_for_selector("#panel-learning >> text=Waiting for two different numbers")
+        numbers = page.locator("#panel-numbers").inner_text()
+        assert "0.412\n" in numbers
+        assert told in numbers
+        assert "accuracy" not in numbers
+        page.click("[data-goto=check]")
+        page.wait_for_selector(f"text={why}")
+        page.click("[data-kind=swept]")
+        page.wait_for_selector("text=No grid is to be looked at again.")

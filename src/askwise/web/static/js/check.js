@@ -32,6 +32,7 @@ export class Check {
   #page;
   #kind = "suspects";
   #counts = {};
+  #unchecked = null; // the server's word on why no label is held against the model
   #resolves = false; // what is said here is the last word, not one more answer
   #queue = [];
   #acts = []; // what undo takes back: {entry, kind}
@@ -130,6 +131,7 @@ export class Check {
     const waiting = new Set(this.#page.outbox.records.map((record) => record.item));
     this.#queue = found.items.filter(({ item }) => !waiting.has(item));
     this.#counts = found.counts;
+    this.#unchecked = found.unchecked ?? null;
     this.#resolves = found.resolves;
     this.#draw();
   }
@@ -242,7 +244,8 @@ export class Check {
     fill(this.#caption, entry ? entry.name : "");
     this.#box.hidden = this.#said.hidden = !entry;
     if (entry) this.#viewer.show(entry.name, items.content(entry), () => items.sharp(entry));
-    else if (this.#counts[this.#kind] !== undefined) this.#words(NOTHING[this.#kind]);
+    else if (this.#counts[this.#kind] !== undefined)
+      this.#words((this.#kind === "suspects" && this.#unchecked) || NOTHING[this.#kind]);
     fill(this.#said, ...(entry ? this.#told(entry) : []));
     this.#choices.set(this.#present);
     this.#toolbar();

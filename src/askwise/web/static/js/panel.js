@@ -8,9 +8,13 @@ import { thumbnail } from "./why.js";
 const BARS = 12;
 const FOR_A_JOURNEY = 60;
 
+const COLD = {
+  classification: "Waiting for two classes",
+  multilabel: "Waiting for two different answers",
+  regression: "Waiting for two different numbers",
+};
 const MODEL = {
   encoding: "Reading the items",
-  cold: "Waiting for two classes",
   learning: "Learning",
   steady: "Steady: new answers change little",
 };
@@ -45,7 +49,9 @@ export class Panel {
       part("unsure", "What it is unsure about"),
       make("section", {}, make("h2", {}, "Without the server"), this.#journey(stock)),
     );
-    this.show({ labels: project.counts.labelled, balance: [], curve: [], seen: 0, given: 0, next: "" });
+    // Numbers and tags have no accuracy; what they have is told with the first status.
+    const measure = project.task === "classification" ? null : { name: "quality", value: null, said: "" };
+    this.show({ labels: project.counts.labelled, balance: [], curve: [], measure, seen: 0, given: 0, next: "" });
   }
 
   /** Shows a status of the server. */
@@ -54,6 +60,7 @@ export class Panel {
       next,
       labels,
       accuracy,
+      measure,
       forecast,
       speed,
       curve: points,
@@ -69,7 +76,7 @@ export class Panel {
     this.#draw("next", [next], () => [
       make("p", { class: "next" }, next || "Answer what is asked; the model learns meanwhile."),
     ]);
-    this.#draw("numbers", [labels, accuracy, forecast, speed, points], () => [
+    this.#draw("numbers", [labels, accuracy, measure, forecast, speed, points], () => [
       ...this.#numbers(status),
       curve(points ?? []),
     ]);
@@ -87,7 +94,7 @@ export class Panel {
     fill(this.#parts[name], ...parts());
   }
 
-  #numbers({ labels, accuracy, forecast, speed, curve: points }) {
+  #numbers({ labels, accuracy, measure, forecast, speed, curve: points }) {
     const number = (value, words) =>
       make(
         "div",
@@ -97,23 +104,28 @@ export class Panel {
       );
     const last = points?.findLast((point) => typeof point.accuracy === "number");
     const percent = (value) => `${(value * 100).toFixed(0)} %`;
+    const three = (value) => value.toLocaleString("en", { maximumSignificantDigits: 3 });
     const known = accuracy?.value ?? last?.accuracy ?? null;
     return [
       make(
         "div",
         { class: "numbers" },
         number(labels.toLocaleString("en"), `labels of ${this.#project.counts.items.toLocaleString("en")}`),
-        number(known === null ? "—" : percent(known), "accuracy"),
+        measure
+          ? number(measure.value === null ? "—" : three(measure.value), measure.name)
+          : number(known === null ? "—" : percent(known), "accuracy"),
         number(speed ? String(Math.round(speed.per_minute)) : "—", "answers a minute"),
       ),
       make(
         "p",
         { class: "quiet-words" },
-        accuracy
-          ? `The accuracy is between ${percent(accuracy.low)} and ${percent(accuracy.high)}, measured on ${accuracy.tests} test answers.`
-          : known === null
-            ? "The accuracy is not known yet."
-            : `The accuracy is that at ${last.labels} labels.`,
+        measure
+          ? measure.said
+          : accuracy
+            ? `The accuracy is between ${percent(accuracy.low)} and ${percent(accuracy.high)}, measured on ${accuracy.tests} test answers.`
+            : known === null
+              ? "The accuracy is not known yet."
+              : `The accuracy is that at ${last.labels} labels.`,
       ),
       forecast ? make("p", { class: "quiet-words" }, `${forecast[0].toUpperCase()}${forecast.slice(1)}.`) : null,
     ];
@@ -123,7 +135,9 @@ export class Panel {
     const words =
       trainer === "restarting"
         ? "The trainer starts again; your answers are safe."
-        : (MODEL[model] ?? "Starting");
+        : model === "cold"
+          ? COLD[this.#project.task]
+          : (MODEL[model] ?? "Starting");
     const lines = [make("p", {}, words)];
     if (given) {
       lines.push(
