@@ -9,7 +9,7 @@ import { valueWords } from "./history.js";
 import { Viewer } from "./viewer.js";
 
 const KINDS = {
-  suspects: "Probably wrong",
+  suspects: "The model disagrees",
   disagreements: "People differ",
   swept: "Swept too fast",
   edited: "Class has changed",
