@@ -1,4 +1,4 @@
-"""Labels that are probably wrong: those that a model trained without them finds unlikely."""
+"""Labels that may be wrong: those that a model trained without them disagrees with."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -288,7 +288,7 @@ class Learner:
         return Questions(open_questions(self.setting), reason=None)
 
     def suspects(self, *, count: int | None = None) -> list[Suspect]:
-        """Labels that are probably wrong, the most suspect first."""
+        """Labels that the model disagrees with, the most suspect first."""
         return suspects_of(self.setting, count=count)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Labels that are probably wrong, and how good the annotators are: for a person to look at again."""
+"""Labels that the model disagrees with, and how good the annotators are: for a person to look at again."""
 
 from collections import Counter
 from collections.abc import Mapping

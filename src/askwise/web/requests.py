@@ -28,7 +28,7 @@ Request: TypeAlias = Callable[[Work, dict[str, Any]], Any]
 
 
 def suspects(work: Work, wanted: dict[str, Any]) -> list[dict[str, Any]]:
-    """Labels that are probably wrong, the most suspect first; none while there are too few to say."""
+    """Labels that the model disagrees with, the most suspect first; none while there are too few to say."""
     from askwise.errors import InputError
 
     try:
