@@ -72,8 +72,8 @@ def fit(
     labelled = replace(labelled, labels=labels, chances=chances)
     held = None if validation is None else examples(validation).like(own)
     if held is not None:
-        held = replace(held, labels=kind.inside(kind.labels(held.labels, shape))[1])
-        held = replace(held, chances=None if chances is None else kind.chances(held.labels))
+        told = kind.inside(kind.labels(held.labels, shape))[1]
+        held = replace(held, labels=told, chances=None if chances is None else kind.chances(told))
     job = TrainingJob(labelled, inner, how, seed, place, progress, state, start == "scratch", weights, held)
     with (
         thawed(own, job, first=not isinstance(start, Fitted)) as final,

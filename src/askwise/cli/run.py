@@ -71,7 +71,7 @@ def run(
     for one, result, end in zip(runs, found, ended, strict=True):
         if end.unused:
             typer.echo(f"askwise: note: {_unused(end.unused, str(oracle), one)}", err=True)
-        typer.echo(_line(result, one))
+        typer.echo(_line(result, one, end))
         for question in end.questions:
             guess = f" (guess: {question.guess})" if question.guess else ""
             typer.echo(f"  {item_line(question.id, question.name)}{guess}")
@@ -126,10 +126,9 @@ def _unused(count: int, file: str, run: "Run") -> str:
     )
 
 
-def _line(result: dict[str, Any], run: "Run") -> str:
+def _line(result: dict[str, Any], run: "Run", ended: "Ended") -> str:
     from askwise.cli.standing import further
     from askwise.cli.stores import project_of
-    from askwise.loop.decide import spent
     from askwise.report.wording import total
 
     last = ""
@@ -142,6 +141,6 @@ def _line(result: dict[str, Any], run: "Run") -> str:
         page = "" if project is None else f" on the page (askwise label {project}), or"
         file = "--oracle labels.csv (columns id,label)"
         said = f"waits for {result['waits_for']} answers; give them{page} with: {file}"
-    elif said == spent(run.plan.budget):
+    elif ended.spent:
         said = f"{said}; {further(run.plan, project_of(run.store))}"
     return f"{result['store']}: seed {result['seed']}{last}: {said}"

@@ -79,7 +79,7 @@ def _do(now: Status, project: Path | None) -> str:
             return f"{now.next}; {answer}"
         case Train():
             return f"{now.next}: askwise run {name}"
-        case Stop(reason) if reason == spent(now.plan.budget):
+        case Stop() if spent(now.plan, now.counts):
             return f"{now.next}; {further(now.plan, project)}"
     return now.next
 

@@ -73,8 +73,8 @@ def decide(plan: Plan, counts: Counts) -> Action:
         return Train()
     answered = counts.labelled + counts.tested
     room = plan.budget - answered - counts.open
-    if answered >= plan.budget:
-        return Stop(spent(plan.budget))
+    if spent(plan, counts):
+        return Stop(f"the budget of {plan.budget} labels is spent")
     if counts.enough and not counts.open:
         return Stop(counts.enough)
     if counts.open and (counts.open > plan.refill_at or room <= 0 or not counts.unlabelled):
@@ -88,9 +88,9 @@ def decide(plan: Plan, counts: Counts) -> Action:
     return Ask(min(learn, room - tests, counts.unlabelled), tests)
 
 
-def spent(budget: int) -> str:
-    """Why a run stops that has all its labels; it goes on with a larger budget."""
-    return f"the budget of {budget} labels is spent"
+def spent(plan: Plan, counts: Counts) -> bool:
+    """Whether all labels of the budget are given; a run goes on with a larger one."""
+    return counts.labelled + counts.tested >= plan.budget
 
 
 def _tests(plan: Plan, counts: Counts, size: int) -> int:

@@ -58,8 +58,7 @@ def run_all(
 
 
 def _ended(notes: dict[str, Any]) -> Ended:
-    questions = [Question(**asked) for asked in notes["questions"]]
-    return Ended(notes["stopped"], notes["waits_for"], questions, notes["notes"], notes["unused"])
+    return Ended(**{**notes, "questions": [Question(**asked) for asked in notes["questions"]]})
 
 
 def _refuse_same(stores: Sequence[Place]) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from askwise.loop.decide import Stop, Wait
+from askwise.loop.decide import Stop, Wait, spent
 from askwise.loop.plan import Plan
 from askwise.loop.plan_rules import refuse_unnamed
 from askwise.oracle import File, Question
@@ -48,6 +48,8 @@ class Ended:
     """What a person should know of it: lines of the file of labels that name no item."""
     unused: int = 0
     """Labels of the file of items that the run has not asked about, while it waits for others."""
+    spent: bool = False
+    """Whether it has all labels of its budget, and would go on with a larger one."""
 
     def as_json(self) -> dict[str, Any]:
         """The ending as a script reads it."""
@@ -105,10 +107,11 @@ def run_one(
         if answers is None:
             questions = ours.ask()
             on_action(None)
-            return Ended(questions.reason, len(questions), list(questions))
+            full = spent(ours.plan, ours.status().counts)
+            return Ended(questions.reason, len(questions), list(questions), spent=full)
         outcome = ours.run(oracle=answers, on_action=on_action)
         if isinstance(outcome, Stop):
-            return Ended(outcome.reason, notes=notes)
+            return Ended(outcome.reason, notes=notes, spent=spent(ours.plan, ours.status().counts))
         assert isinstance(outcome, Wait)  # noqa: S101  the loop ends in one of the two
         unused = 0
         if isinstance(answers, File):

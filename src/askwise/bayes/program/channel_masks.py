@@ -103,7 +103,6 @@ def bind(
 
     size = sum(one.weight.numel() * one.weight.element_size() for one in thinned(0))
     known = list(map(thinned, range(count))) if count * size <= budget else None
-
     own_part = [replace(blocks[0], between=()), *blocks[1:]]
 
     def run(source: Tensor) -> Tensor:
@@ -128,7 +127,7 @@ def _pass(blocks: Sequence[Block], layers: Sequence[Thinned], inputs: Tensor, ba
     current = inputs
     for block, layer in zip(blocks, layers, strict=True):
         if layer.inputs is not None:
-            current = _pick(_flat(current) if _is_flat(block.mask) else current, layer.inputs)
+            current = _pick(current.flatten(1) if _is_flat(block.mask) else current, layer.inputs)
         current = _apply(block.layer, _steps(block.between, current), layer.weight, layer.bias)
         if base is not None:
             current += base if layer.outputs is None else _pick(base, layer.outputs)
@@ -188,12 +187,8 @@ def _kept(mask: Tensor) -> Tensor:
 
 def _apply(layer: Convolve | Dense, inputs: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     if isinstance(layer, Dense):
-        return torch.nn.functional.linear(_flat(inputs), weight, bias)
+        return torch.nn.functional.linear(inputs.flatten(1), weight, bias)
     return layer(inputs, weight, bias)
-
-
-def _flat(inputs: Tensor) -> Tensor:
-    return inputs.flatten(1)
 
 
 def _pick(values: Tensor, channels: Tensor) -> Tensor:
