@@ -1,11 +1,11 @@
 """A suffix that is a row of layers, dropout masks and activations: found here, computed beside.
 
 `dense_draws` runs a chain of dense layers where weights are drawn, `dense_masks` where masks are, and
-`channel_masks` one with convolutions or pooling under masks.
+`channel_masks` (with `channel_sums`) one with convolutions or pooling under masks.
 """
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -39,19 +39,20 @@ class Dense:
 
 @dataclass(frozen=True)
 class Convolve:
-    """Convolve with a weight [E, C, ...], which is fixed, in one group, and add a bias [E]."""
+    """Convolve with a weight [E, C, ...], which is fixed, and add a bias [E]; a chain has one group."""
 
     weight: Tensor
     bias: Tensor | None
     stride: tuple[int, ...]
     padding: tuple[int, ...]
     dilation: tuple[int, ...]
+    groups: int = 1
 
     def __call__(self, value: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         """The same convolution with other weights."""
         still = [0] * len(self.stride)
         found: Tensor = _aten.convolution(
-            value, weight, bias, self.stride, self.padding, self.dilation, False, still, 1
+            value, weight, bias, self.stride, self.padding, self.dilation, False, still, self.groups
         )
         return found
 
@@ -82,6 +83,13 @@ class Activate:
     def __call__(self, value: Tensor) -> Tensor:
         """The function of a value, which it may overwrite."""
         return self.function(value, *self.args, **self.kwargs)
+
+
+def through(steps: Iterable[Activate | Pool], value: Tensor) -> Tensor:
+    """A value after some steps, which may overwrite it."""
+    for step in steps:
+        value = step(value)
+    return value
 
 
 @dataclass(frozen=True)

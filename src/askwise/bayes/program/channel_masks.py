@@ -2,17 +2,19 @@
 
 A convolution need not read a channel that is dropped, nor compute one that the next mask drops: where
 half of them are, a quarter of the work is left. Pooling and relu commute with such a mask, so those
-between the first mask and its layer run once for all draws.
+between the first mask and its layer run once for all draws. A first convolution with a large kernel is
+computed for all draws at once (`channel_sums`).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import torch
 from torch import Tensor
 
-from askwise.bayes.program.chain import Activate, Chain, Convolve, Dense, Mask, Pool
+from askwise.bayes.program import channel_sums
+from askwise.bayes.program.chain import Activate, Chain, Convolve, Dense, Mask, Pool, through
 from askwise.bayes.program.dense_masks import two_valued
 from askwise.bayes.program.trace import channels_last
 
@@ -77,15 +79,84 @@ def fits(blocks: Sequence[Block], drawn: Mapping[str, Tensor]) -> bool:
 
 
 def bind(
-    blocks: Sequence[Block], drawn: Mapping[str, Tensor], *, count: int, budget: int
+    blocks: Sequence[Block],
+    drawn: Mapping[str, Tensor],
+    *,
+    count: int,
+    budget: int,
 ) -> Callable[[Tensor], Tensor]:
     """From the source [n, C, ...] to the outputs [n, T, E], under masks that fit."""
     masks = [None if block.mask is None else drawn[block.mask.name].reshape(count, -1) for block in blocks]
-    layers = [_weights(block.layer) for block in blocks]
-    start = masks[0]
-    assert start is not None  # noqa: S101  blocks_of sees to it
+    first, start = blocks[0], masks[0]
+    assert first.mask is not None and start is not None  # noqa: S101, PT018  blocks_of sees to it
+    if isinstance(first.layer, Convolve):
+        following = blocks[1]  # a chain ends with a dense layer
+        after = (*first.after, *following.between)
+        item = through(first.between, torch.empty(1, *first.mask.shape, device="meta"))
+        wanted = _share(masks[1]) if _cuts(first, following) else 1.0
+        if rows := channel_sums.room(first.layer, start, wanted=wanted, item=item, after=after):
+            sums = channel_sums.bind(first.layer, start, after=after, rows=rows)
+            rest = [replace(following, between=()), *blocks[2:]]
+            behind = _layers(rest, masks[1:], None, count=count, budget=budget)
+            return _summed(first.between, sums, rest, behind, count=count)
     # Where less than half is dropped, what the dropped channels give is subtracted from what all give.
-    whole = float(start.max()) if bool((start == 0).float().mean() < 0.5) else None
+    whole = float(start.max()) if _share(start) > 0.5 else None
+    layers = _layers(blocks, masks, whole, count=count, budget=budget)
+    own_part = [replace(first, between=()), *blocks[1:]]
+    weight, bias = _weights(first.layer)
+
+    def run(source: Tensor) -> Tensor:
+        shared = _shared(first.between, source)
+        base = None if whole is None else _apply(first.layer, shared, weight * whole, bias)
+        return _stacked(count, lambda number: _pass(own_part, layers(number), shared, base))
+
+    return run
+
+
+def _summed(
+    between: Sequence[Activate | Pool],
+    sums: Callable[[Tensor], Iterable[Tensor]],
+    rest: Sequence[Block],
+    layers: Callable[[int], Sequence[Thinned]],
+    *,
+    count: int,
+) -> Callable[[Tensor], Tensor]:
+    """The first layer for all draws at once, the blocks behind it for every draw; a few items at a time."""
+
+    def run(source: Tensor) -> Tensor:
+        return torch.cat(
+            [
+                _stacked(count, lambda number: _pass(rest, layers(number), part[number], None))  # noqa: B023  called at once
+                for part in sums(_shared(between, source))
+            ]
+        )
+
+    return run
+
+
+def _stacked(count: int, outputs: Callable[[int], Tensor]) -> Tensor:
+    """The outputs [n, T, ...] of all draws; filled one by one, since stacking would hold them twice."""
+    first = outputs(0)
+    found = first.new_empty(count, *first.shape)
+    found[0] = first
+    for number in range(1, count):
+        found[number] = outputs(number)
+    return found.transpose(0, 1)
+
+
+def _layers(
+    blocks: Sequence[Block],
+    masks: Sequence[Tensor | None],
+    whole: float | None,
+    *,
+    count: int,
+    budget: int,
+) -> Callable[[int], Sequence[Thinned]]:
+    """The layers under a draw, kept for all draws where they fit the budget.
+
+    With `whole`, the scale of what the first mask keeps, the first layer is what a draw subtracts.
+    """
+    weights = [_weights(block.layer) for block in blocks]
     cut = [_cuts(one, other) for one, other in pairwise(blocks)]  # whether a mask decides what is computed
 
     def thinned(number: int) -> list[Thinned]:
@@ -94,32 +165,16 @@ def bind(
             _kept(mask) if cuts and mask is not None else None
             for cuts, mask in zip(cut, own[1:], strict=True)
         ]
-        if whole is not None:
-            own[0] = start[number] - whole
+        if whole is not None and own[0] is not None:
+            own[0] = own[0] - whole
         return [
             _thin(layer, mask, rows, picks=not at or not cut[at - 1], has_bias=bool(at) or whole is None)
-            for at, (layer, mask, rows) in enumerate(zip(layers, own, [*outputs, None], strict=True))
+            for at, (layer, mask, rows) in enumerate(zip(weights, own, [*outputs, None], strict=True))
         ]
 
     size = sum(one.weight.numel() * one.weight.element_size() for one in thinned(0))
     known = list(map(thinned, range(count))) if count * size <= budget else None
-    own_part = [replace(blocks[0], between=()), *blocks[1:]]
-
-    def run(source: Tensor) -> Tensor:
-        between = blocks[0].between
-        shared = _steps(between, source.clone() if _overwrites(between) else source)
-        base = None
-        if whole is not None:
-            base = _apply(blocks[0].layer, shared, layers[0][0] * whole, layers[0][1])
-        found: Tensor | None = None
-        for number in range(count):
-            one = _pass(own_part, known[number] if known else thinned(number), shared, base)
-            found = one.new_empty(count, *one.shape) if found is None else found
-            found[number] = one
-        assert found is not None  # noqa: S101  there is at least one draw
-        return found.transpose(0, 1)
-
-    return run
+    return known.__getitem__ if known else thinned
 
 
 def _pass(blocks: Sequence[Block], layers: Sequence[Thinned], inputs: Tensor, base: Tensor | None) -> Tensor:
@@ -128,11 +183,11 @@ def _pass(blocks: Sequence[Block], layers: Sequence[Thinned], inputs: Tensor, ba
     for block, layer in zip(blocks, layers, strict=True):
         if layer.inputs is not None:
             current = _pick(current.flatten(1) if _is_flat(block.mask) else current, layer.inputs)
-        current = _apply(block.layer, _steps(block.between, current), layer.weight, layer.bias)
+        current = _apply(block.layer, through(block.between, current), layer.weight, layer.bias)
         if base is not None:
             current += base if layer.outputs is None else _pick(base, layer.outputs)
             base = None
-        current = _steps(block.after, current)
+        current = through(block.after, current)
     return current
 
 
@@ -200,12 +255,11 @@ def _pick(values: Tensor, channels: Tensor) -> Tensor:
     return picked.view(*last.shape[:-1], len(channels)).movedim(-1, 1)
 
 
-def _overwrites(steps: Sequence[Activate | Pool]) -> bool:
-    """Whether the first of some steps may write to the value that it is given."""
-    return bool(steps) and isinstance(steps[0], Activate)
+def _shared(steps: Sequence[Activate | Pool], source: Tensor) -> Tensor:
+    """The source after the steps that all draws share; the source itself stays as it is."""
+    return through(steps, source.clone() if steps and isinstance(steps[0], Activate) else source)
 
 
-def _steps(steps: Sequence[Activate | Pool], value: Tensor) -> Tensor:
-    for step in steps:
-        value = step(value)
-    return value
+def _share(mask: Tensor | None) -> float:
+    """The share that a mask keeps."""
+    return 1.0 if mask is None else float((mask != 0).float().mean())
