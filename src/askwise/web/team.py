@@ -5,7 +5,7 @@ from collections import Counter
 from askwise.errors import InputError
 from askwise.loop.agreement import Disagreement, agreement, disagreements
 from askwise.store.facts import Act, Annotator, Answer, Resolution
-from askwise.web import models
+from askwise.web import team_models
 from askwise.web.desk import STORED, VERDICTS, Desk, opaque
 from askwise.web.people import People
 from askwise.web.qr import modules
@@ -53,7 +53,7 @@ class Following:
             self._seen = fact.revision
 
 
-def shown(desk: Desk, people: People, *, base: str) -> models.PeopleShown:
+def shown(desk: Desk, people: People, *, base: str) -> team_models.PeopleShown:
     """Everybody who answered or may answer, and what was done about them; links are for the owner's eyes."""
     answers, labels, last = Counter[str](), Counter[str](), dict[str, Answer]()
     for one in desk.answers():
@@ -64,9 +64,9 @@ def shown(desk: Desk, people: People, *, base: str) -> models.PeopleShown:
     times = desk.store.times({one.revision for one in [*last.values(), *acts]})
     held = Counter(lease.annotator for lease in desk.store.leases())
     names = dict.fromkeys([people.owner, *people.values(), *answers])
-    return models.PeopleShown(
+    return team_models.PeopleShown(
         people=[
-            models.PersonShown(
+            team_models.PersonShown(
                 name=name,
                 owner=name == people.owner,
                 access=token is not None,
@@ -81,25 +81,25 @@ def shown(desk: Desk, people: People, *, base: str) -> models.PeopleShown:
             for token in [people.token(name)]
         ],
         acts=[
-            models.ActShown(at=times.get(one.revision), by=one.by, act=one.act, about=one.about)
+            team_models.ActShown(at=times.get(one.revision), by=one.by, act=one.act, about=one.about)
             for one in reversed(acts)
         ],
     )
 
 
-def agreeing(desk: Desk) -> models.AgreementShown:
+def agreeing(desk: Desk) -> team_models.AgreementShown:
     """How far people agree, by their blind answers alone, and what waits for the last word."""
     answers, how = desk.answers(), desk.ledger.refresh().rules
     found = agreement(answers, how, kind=desk.plan.kind, classes=len(desk.classes.names))
     waiting = disagreements(answers, desk.store.facts(Resolution), how)
     times = desk.store.times({word.revision for one in waiting[:_QUEUE] for word in one.words})
-    return models.AgreementShown(
+    return team_models.AgreementShown(
         items=found.items,
         same=found.same,
         krippendorff=found.krippendorff,
         fleiss=found.fleiss,
         pairs=[
-            models.PairShown(first=one.first, second=one.second, items=one.items, cohen=one.cohen)
+            team_models.PairShown(first=one.first, second=one.second, items=one.items, cohen=one.cohen)
             for one in found.pairs
         ],
         disagreements=[_told(desk, one, times) for one in waiting[:_QUEUE]],
@@ -107,13 +107,13 @@ def agreeing(desk: Desk) -> models.AgreementShown:
     )
 
 
-def _told(desk: Desk, one: Disagreement, times: dict[int, str]) -> models.DisagreementShown:
+def _told(desk: Desk, one: Disagreement, times: dict[int, str]) -> team_models.DisagreementShown:
     classes = desk.classes
-    return models.DisagreementShown(
+    return team_models.DisagreementShown(
         item=opaque(one.id),
         name=desk.name(one.id),
         answers=[
-            models.WordShown(
+            team_models.WordShown(
                 annotator=word.annotator,
                 verdict=VERDICTS[word.verdict],
                 value=desk.shown_label(word.label, classes),
@@ -125,7 +125,7 @@ def _told(desk: Desk, one: Disagreement, times: dict[int, str]) -> models.Disagr
     )
 
 
-def resolve(desk: Desk, given: models.ResolutionGiven, *, by: str) -> int:
+def resolve(desk: Desk, given: team_models.ResolutionGiven, *, by: str) -> int:
     """The revision of the word that holds for an item in spite of its answers; said again, it is one word."""
     identity = desk.find(given.item)
     label = desk.label(given.value) if given.verdict == "label" else None

@@ -8,7 +8,7 @@ from test_page_keys import press, settled
 from test_page_looks import FITS, barriers
 from test_page_markup import FOREIGN
 
-from askwise.web import models
+from askwise.web import team_models
 
 KINDS = ("suspects", "disagreements", "swept", "edited", "skipped", "unclear")
 
@@ -125,7 +125,7 @@ def test_where_answers_do_not_decide_a_last_word_is_sent_and_undo_takes_it_back(
         return {"kind": query["kind"], "items": items, "resolves": True, "counts": dict.fromkeys(KINDS, 0)}
 
     def keep(body: dict[str, Any]) -> dict[str, Any]:
-        words.append(models.ResolutionGiven.model_validate(body).model_dump())
+        words.append(team_models.ResolutionGiven.model_validate(body).model_dump())
         return {"key": body["key"], "revision": len(words)}
 
     with ContractServer() as server:
