@@ -127,3 +127,32 @@ def test_suspects_neighbours_and_the_map_are_computed_for_the_page(trained):
     assert sum(one["label"] is not None for one in points) == len(known)
     all_of_it = [[-1, -1], [2, -1], [2, 2], [-1, 2]]
     assert page.post("/api/lasso", {"corners": all_of_it, "n": 3}).json()["of"] == 40
+
+
+def test_undo_after_a_reload_takes_a_check_back_and_a_correction_answers_it(trained):
+    page = trained
+    label(page, 12)
+    claim = {"error": 0.5, "checks": 40}
+    found = certify(page, **claim)
+    checked(page, found)
+    one, other = found["asked"][:2]
+    for item, verdict, value in ((one, "retract", None), (other, "unclear", None)):
+        # the page does not know the question any more
+        reply = page.answer({**item, "question": None}, value, key=f"later-{item['item']}", verdict=verdict)
+        assert reply.json()["refused"] == []
+    questions = {fact.question: fact for fact in page.desk.store.facts(Question)}
+    last = page.desk.store.facts(Answer)[-2:]
+    assert [questions[fact.question].kind for fact in last] == ["check", "check"]
+    again = certify(page, **claim)
+    assert again["attempt"] == found["attempt"], "no new attempt is paid for"
+    assert one["item"] in {item["item"] for item in again["asked"]} or again["outcome"]
+
+
+def test_a_checked_item_is_labelled_from_the_history_when_nothing_is_audited(trained):
+    page = trained
+    label(page, 12)
+    found = certify(page, error=0.001, checks=3)
+    assert found["outcome"] is not None
+    item = page.questions()[0]
+    page.answer({**item, "question": None}, "dark", key="from-history")
+    assert page.desk.store.facts(Answer)[-1].label is not None

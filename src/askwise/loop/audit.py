@@ -17,6 +17,7 @@ from askwise.loop.models import handed_over
 from askwise.loop.plan_rules import one_class
 from askwise.loop.questions import shown
 from askwise.loop.setting import Setting
+from askwise.loop.testing import first_seed
 from askwise.oracle import Oracle
 from askwise.oracle import Question as Shown
 from askwise.store.classes import position
@@ -151,7 +152,7 @@ def _outcome(
         checks=attempt.claim["checks"],
         confidence=attempt.claim["confidence"],
         attempt=attempt.number,
-        seed=setting.plan.seed,
+        seed=first_seed(setting.store),  # another seed must not draw the checks again
         ids=pool.ids,
         ahead=_AHEAD,
     )
@@ -197,25 +198,40 @@ def _answers(store: Store, pool: _Pool, *, until: int | None = None) -> dict[int
 
     A label that differs counts as wrong when it was asked again: people slip, too.
     """
-    kinds = {fact.question for fact in store.facts(Question) if fact.kind == "check"}
-    said: dict[str, list[Answer]] = {}
-    for answer in store.facts(Answer):
-        if until is not None and answer.revision > until:
-            break
-        if answer.question in kinds and answer.id in pool.place and answer.verdict != "retract":
-            said.setdefault(answer.id, []).append(answer)
     found: dict[int, bool] = {}
-    for name, history in said.items():
+    for name, history in _standing(store, until=until).items():
+        if name not in pool.place:
+            continue
         right = history[-1].label == pool.guess(name)
         if right or len(history) > 1 or history[0].verdict != "label":
             found[pool.place[name]] = right
     return found
 
 
+def _standing(store: Store, *, until: int | None = None) -> dict[str, list[Answer]]:
+    """By item the answers to checks, oldest first, without those that were taken back."""
+    checks = {fact.question for fact in store.facts(Question) if fact.kind == "check"}
+    said: dict[tuple[str, str, str], list[Answer]] = {}
+    for answer in store.facts(Answer):
+        if until is not None and answer.revision > until:
+            break
+        if answer.question not in checks:
+            continue
+        own = said.setdefault((answer.id, answer.question, answer.annotator), [])
+        if answer.verdict == "retract":
+            own.clear()
+        else:
+            own.append(answer)
+    found: dict[str, list[Answer]] = {}
+    for answer in sorted((one for own in said.values() for one in own), key=lambda one: one.revision):
+        found.setdefault(answer.id, []).append(answer)
+    return found
+
+
 def _asked(setting: Setting, pool: _Pool, wanted: Sequence[str]) -> list[Question]:
     """The open questions about these items; those that are not asked yet are, and disagreements once more."""
     store = setting.store
-    answered = {fact.question for fact in store.facts(Answer)}
+    answered = {answer.question for history in _standing(store).values() for answer in history}
     checks = [fact for fact in store.facts(Question) if fact.kind == "check"]
     waiting = {fact.id: fact for fact in checks if fact.question not in answered}
     new: list[Fact] = [

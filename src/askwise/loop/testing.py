@@ -101,7 +101,9 @@ class Testing:
         """
         if not self._order:
             names = sorted(self._marked or ())
-            key = dict(zip(names, hashes(derive(_seed(self.store), "test"), names).tolist(), strict=True))
+            key = dict(
+                zip(names, hashes(derive(first_seed(self.store), "test"), names).tolist(), strict=True)
+            )
             drawn = sorted(names, key=lambda name: (key[name], name))
             if self.groups:
                 turn: dict[str, int] = {}
@@ -199,7 +201,9 @@ class Testing:
 
     def _keys(self, purpose: str, names: set[str]) -> Mapping[str, int]:
         listed = sorted(names)
-        return dict(zip(listed, hashes(derive(_seed(self.store), purpose), listed).tolist(), strict=True))
+        return dict(
+            zip(listed, hashes(derive(first_seed(self.store), purpose), listed).tolist(), strict=True)
+        )
 
     def _group(self, name: str) -> str:
         return self.groups.get(name, name)
@@ -208,11 +212,11 @@ class Testing:
 def in_region(store: Store, share: float, names: Collection[str]) -> set[str]:
     """Those names, of items or of groups, whose hash is small enough to be kept for testing."""
     listed = sorted(names)
-    small = hashes(derive(_seed(store), "region"), listed) < share * _WHOLE
+    small = hashes(derive(first_seed(store), "region"), listed) < share * _WHOLE
     return {name for name, inside in zip(listed, small.tolist(), strict=True) if inside}
 
 
-def _seed(store: Store) -> int:
+def first_seed(store: Store) -> int:
     """That of the run's first plan: another seed later must not move the region."""
     planned = store.facts(Planned)
     return int(planned[0].plan["seed"]) if planned else 0

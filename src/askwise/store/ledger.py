@@ -1,6 +1,7 @@
 """Status of every item, updated incrementally from the facts."""
 
 import threading
+from collections.abc import Collection
 
 from askwise.errors import CorruptError
 from askwise.store.contract import Places, Store
@@ -162,11 +163,11 @@ class Ledger:
             past = self._history.get(identity, [])
             return any(isinstance(fact, Question) and fact.question == question for fact in past)
 
-    def asked(self, identity: str) -> str:
-        """The id of the last question about an item; empty if it was never asked to be learned from."""
+    def asked(self, identity: str, *, kinds: Collection[str] = ("learn",)) -> str:
+        """The id of the last question of these kinds about an item; empty if there was none."""
         with self._lock:
             for fact in reversed(self._whole()._history.get(identity, [])):
-                if isinstance(fact, Question) and fact.kind == "learn":
+                if isinstance(fact, Question) and fact.kind in kinds:
                     return fact.question
         return ""
 

@@ -8,6 +8,7 @@ from threading import RLock
 from time import monotonic
 
 from askwise.errors import InputError
+from askwise.loop.audit import under_way
 from askwise.loop.edits import refuse_gone
 from askwise.loop.noted import TESTING
 from askwise.loop.plan import Plan
@@ -220,7 +221,8 @@ class Desk:
             return asked.question
         if identity in kept and kept.begun:
             raise InputError("this item is kept for testing; it is asked when its turn comes")
-        return self.ledger.asked(identity)
+        audited = under_way(self.store) is not None
+        return self.ledger.asked(identity, kinds=("learn", "check") if audited else ("learn",))
 
     def accuracy(self) -> models.Accuracy | None:
         """The accuracy's band by the test answers; none while there are fewer than ten."""
