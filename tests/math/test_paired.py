@@ -66,9 +66,9 @@ def test_pairing_is_what_makes_the_interval_narrow():
     ("ours", "baseline", "mean", "p"),
     [
         ([0.9, 0.8], [0.9, 0.8], 0.0, 1.0),
-        ([0.75, 0.5], [0.5, 0.25], 0.25, 0.0),
+        ([0.75, 0.5, 0.25], [0.5, 0.25, 0.0], 0.25, 0.25),
         ([0.1 + 0.2, 0.3], [0.3, 0.1 + 0.2], 0.0, 1.0),  # both are .3, one rounding apart
-        ([0.4, 0.7], [0.3, 0.6], 0.1, 0.0),
+        ([0.4, 0.7], [0.3, 0.6], 0.1, 0.5),
     ],
     ids=["equal", "shifted", "equal but for rounding", "shifted but for rounding"],
 )
@@ -76,6 +76,14 @@ def test_without_variance_the_interval_has_no_width(ours, baseline, mean, p):
     found = difference(ours, baseline)
     assert found.mean == pytest.approx(mean)
     assert (found.low, found.high, found.p, found.detectable) == (found.mean, found.mean, p, 0.0)
+
+
+@pytest.mark.parametrize(("n", "most"), [(2, 0.0), (3, 0.0), (5, 0.05)])
+def test_coarse_values_that_differ_by_chance_are_seldom_called_different(n, most):
+    signs = np.random.default_rng(0).choice([-10.0, 10.0], size=(400, n))
+    found = [difference(gaps.tolist(), [0.0] * n) for gaps in signs]
+    assert np.mean([verdict(one, one.p) != "undecided" for one in found]) <= most
+    assert any(one.low == one.high for one in found), "some pairs must all differ by the same"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import toy_paper
 from askwise.errors import CorruptError
 from askwise.papers import do, hours, missing, outcome, overview, results, rows, runs_file, write
 from askwise.papers.claims import FAILS, HOLDS, NONE, OPEN, decide
-from askwise.papers.record import Claim
+from askwise.papers.record import Claim, Pair
 
 
 @pytest.fixture(autouse=True)
@@ -115,6 +115,27 @@ def test_claims_of_one_table_are_corrected_with_those_of_all(tmp_path):
     assert alone != decide(claims[:1], found)  # the control: the correction does matter
     same = [replace(claim, pairs=claims[0].pairs) for claim in claims]  # one comparison behind three claims
     assert decide(same, found)[0].reasons == decide(claims[:1], found)[0].reasons
+
+
+def test_what_is_counted_needs_no_test():
+    pair = Pair(
+        ours="ours",
+        baseline=2.0,
+        measure=lambda row: row["size"],
+        expected="higher",
+        words="size minus 2",
+        counted=True,
+    )
+
+    def told(*sizes, counted=True):
+        found = {"ours": {seed: {"size": size} for seed, size in enumerate(sizes)}}
+        claim = Claim(sentence="Large.", table="1", pairs=[replace(pair, counted=counted)])
+        return decide([claim], found)[0]
+
+    assert told(2.5).verdict == HOLDS
+    assert told(2.5, 2.5).reasons == ["size minus 2: +0.5 (counted)"]
+    assert [told(*sizes).verdict for sizes in [(1.5,), (1.5, 2.5), (2.0,), ()]] == [FAILS, OPEN, OPEN, NONE]
+    assert told(2.5, 2.5, counted=False).verdict == OPEN  # the control: two equal samples decide nothing
 
 
 def test_one_seed_decides_nothing(tmp_path):

@@ -22,7 +22,8 @@ class Difference:
 
     `p` is two-sided. `detectable` is the true gap that a t test at this confidence, of n pairs whose
     differences have the standard deviation seen here, finds with its right sign in 80 % of cases
-    (by the noncentral t distribution; before any correction for several comparisons).
+    (by the noncentral t distribution; before any correction for several comparisons). Where all pairs
+    differ by the same, `p` is that of the sign test: a few rounded values often agree by chance.
     """
 
     n: int
@@ -51,7 +52,9 @@ def difference(
     mean = fmean(gaps)
     if max(gaps) - min(gaps) <= rounding:
         mean = mean if abs(mean) > rounding else 0.0
-        p = 0.0 if mean else 1.0
+        p = (
+            2.0 ** (1 - n) if mean else 1.0
+        )  # a t test knows nothing here; that all signs agree has this chance
         return Difference(n=n, mean=mean, low=mean, high=mean, p=p, detectable=0.0, confidence=confidence)
     from scipy import special  # when it is needed: importing it takes half a second
 

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
-from askwise.math.paired import Difference, difference, holm, verdict
+from askwise.math.paired import Difference, Verdict, difference, holm, verdict
 from askwise.papers.record import Claim, Pair, Results
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "not decided by these runs"
@@ -23,19 +23,24 @@ def decide(claims: Sequence[Claim], results: Results) -> list[Decided]:
     """The verdict on each claim; all their comparisons are corrected together, by Holm.
 
     What several claims compare counts once. A claim holds if every comparison does, and fails if one is
-    significantly the other way round.
+    significantly the other way round. What is counted, not sampled, is compared as it is.
     """
     pairs = {_name(pair): pair for claim in claims for pair in claim.pairs}
-    found = {name: one for name, pair in pairs.items() if (one := _difference(pair, results)) is not None}
+    sampled = {name: pair for name, pair in pairs.items() if not pair.counted}
+    found = {name: one for name, pair in sampled.items() if (one := _difference(pair, results)) is not None}
     adjusted = dict(zip(found, holm([one.p for one in found.values()]), strict=True))
     decided = []
     for claim in claims:
-        states, reasons = [], []
+        states: list[Verdict] = []
+        reasons: list[str] = []
         for pair in claim.pairs:
             name = _name(pair)
             one = found.get(name)
-            told = "undecided" if one is None else verdict(one, adjusted[name])
-            states.append(told)
+            if pair.counted:
+                states.append(_sign(pair, results))
+                reasons.append(_counts(pair, results))
+                continue
+            states.append("undecided" if one is None else verdict(one, adjusted[name]))
             reasons.append(_reason(pair, one, adjusted.get(name), results))
         seen = any(_shared(pair, results) for pair in claim.pairs)
         decided.append(Decided(claim, _verdict(claim, states) if seen else NONE, reasons))
@@ -61,6 +66,19 @@ def _difference(pair: Pair, results: Results) -> Difference | None:
     if len(shared) < 2:
         return None
     return difference([ours for ours, _ in shared], [baseline for _, baseline in shared])
+
+
+def _sign(pair: Pair, results: Results) -> Verdict:
+    """Which way all gaps of a counted measure go."""
+    gaps = [ours - baseline for ours, baseline in _shared(pair, results)]
+    if gaps and min(gaps) > 0:
+        return "higher"
+    return "lower" if gaps and max(gaps) < 0 else "undecided"
+
+
+def _counts(pair: Pair, results: Results) -> str:
+    gaps = sorted({ours - baseline for ours, baseline in _shared(pair, results)})
+    return f"{pair.words}: {', '.join(f'{gap:+.4g}' for gap in gaps) or NONE}{' (counted)' if gaps else ''}"
 
 
 def _shared(pair: Pair, results: Results) -> list[tuple[int | float, int | float]]:

@@ -118,6 +118,8 @@ class Pair:
     """What is compared, e.g. `BNN-1 minus BNN, error in points`."""
     gains: tuple[str, str] | None = None
     """Entries that the measure is counted from, of ours and of the baseline: gains are compared."""
+    counted: bool = False
+    """Whether no seed changes the measure, as a number of weights: then it needs no test."""
 
 
 @dataclass(frozen=True, kw_only=True)
