@@ -238,6 +238,59 @@ def test_of_a_folder_that_grows_only_what_is_new_is_predicted_and_appended(askwi
     assert sorted((pets / f"whole.{kind}").read_text().splitlines()) == sorted(after.decode().splitlines())
 
 
+def learn_more(askwise):
+    """Another round: of one photo the label is another by now."""
+    assert askwise("correct", "pets", "cat/0.png", "dog")[0] == 0
+    assert askwise("run", "pets", "--oracle", "labels.csv")[0] == 0
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_rows_of_an_earlier_model_are_replaced_and_those_of_items_that_are_gone_are_counted(
+    askwise, pets, kind
+):
+    output = f"found.{kind}"
+    command = ("predict", "pets", "--input", "new", "--output", output, "--append")
+    first = json.loads(askwise(*command, "--json")[1])
+    old = {row["id"]: row for row in read(pets / output)}
+    learn_more(askwise)
+    (pets / "new" / "=cat.png").unlink()
+    picture(pets / "new" / "later.png", 200, TONES["dog"])
+    code, out, _ = askwise(*command)
+    assert code == 0
+    assert f"{output}: 1 new items after 4, 3 others predicted again, by the model of round" in out
+    assert "      1  rows by earlier models stay: their items are not among these (column round)" in out
+    rows = {row["id"]: row for row in read(pets / output)}
+    assert len(rows) == len(read(pets / output)) == 5
+    gone = "'=cat.png" if kind == "csv" else "=cat.png"
+    assert rows.pop(gone) == old[gone]
+    assert str(old[gone]["round"]) == str(first["round"])
+    assert askwise("predict", "pets", "--input", "new", "--output", f"whole.{kind}")[0] == 0
+    assert rows == {row["id"]: row for row in read(pets / f"whole.{kind}")}
+    assert {str(row["round"]) for row in rows.values()} == {str(first["round"] + 1)}
+    told = json.loads(askwise(*command, "--json")[1])
+    assert [told[name] for name in ("items", "kept", "replaced", "earlier")] == [0, 5, 0, 1]
+
+
+def read(path):
+    """The rows of a file."""
+    lines = path.read_text().splitlines()
+    return list(csv.DictReader(lines)) if path.suffix == ".csv" else [json.loads(line) for line in lines]
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_a_row_whose_label_is_another_by_now_is_replaced_though_the_model_is_the_same(askwise, pets, kind):
+    command = ("predict", "pets", "--output", f"p.{kind}", "--append", "--json")
+    first = json.loads(askwise(*command)[1])
+    assert json.loads(askwise(*command)[1])["items"] == 0
+    assert askwise("correct", "pets", "cat/0.png", "dog")[0] == 0
+    assert askwise("correct", "pets", "cat/1.png", "retract")[0] == 0
+    told = json.loads(askwise(*command)[1])
+    assert (told["round"], told["replaced"], told["kept"]) == (first["round"], 2, 13)
+    rows = {row["id"]: row["label"] or None for row in read(pets / f"p.{kind}")}
+    assert (rows["cat/0.png"], rows["cat/1.png"], rows["cat/2.png"]) == ("dog", None, "cat")
+    assert json.loads(askwise(*command)[1])["items"] == 0
+
+
 def test_rows_are_not_appended_to_a_file_of_something_else(askwise, pets):
     (pets / "found.csv").write_text("id,class\nx,cat\n")
     code, _, err = askwise("predict", "pets", "--input", "new", "--output", "found.csv", "--append")

@@ -64,6 +64,25 @@ def test_from_a_number_to_predictions_and_a_correction(askwise, rows):
     assert out.splitlines()[0].endswith("-> 7.5")
 
 
+def test_a_number_called_round_keeps_its_column_and_no_rows_are_appended(askwise, rows):
+    assert askwise("new", "n", "--features", "x.npy", "--number", "round")[0] == 0
+    assert askwise("run", "n", "--oracle", "numbers.csv")[0] == 0
+    assert askwise("predict", "n", "--output", "p.jsonl")[0] == 0
+    found = np.array([row["round"] for row in read("p.jsonl")])
+    assert np.corrcoef(found, rows[:, 0])[0, 1] > 0.9
+    code, _, err = askwise("predict", "n", "--output", "p.jsonl", "--append")
+    assert (code, "a number of the model is called 'round'" in err) == (2, True)
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_numbers_that_hold_are_not_predicted_again(askwise, rows, kind):
+    assert askwise("new", "n", "--features", "x.npy", "--number", "price")[0] == 0
+    assert askwise("run", "n", "--oracle", "numbers.csv")[0] == 0
+    command = ("predict", "n", "--output", f"p.{kind}", "--append", "--json")
+    first, again = (json.loads(askwise(*command)[1]) for _ in range(2))
+    assert (first["items"], again["items"], again["kept"]) == (30, 0, 30)
+
+
 def test_what_a_label_is_must_be_one_thing(askwise, rows):
     both = askwise("new", "x", "--features", "x.npy", "--tags", "a,b", "--number", "n")
     assert both[2] == "askwise: an item has tags or numbers, not all of them; choose one\n"

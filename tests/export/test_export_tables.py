@@ -7,7 +7,7 @@ import pyarrow.parquet
 import pytest
 
 from askwise.errors import InputError
-from askwise.export.tables import write_table
+from askwise.export.tables import read_table, write_table
 from askwise.pool import tables
 
 ROWS = [{"a": "=x", "b": 0.5, "c": True, "d": None}, {"a": "é", "b": 1.0, "c": False, "d": "why"}]
@@ -23,6 +23,36 @@ def test_jsonl_and_parquet_hold_the_values_themselves(tmp_path):
     assert [json.loads(line) for line in (tmp_path / "t.jsonl").read_text().splitlines()] == ROWS
     write_table(tmp_path / "t.parquet", list("abcd"), ROWS)
     assert pyarrow.parquet.read_table(tmp_path / "t.parquet").to_pylist() == ROWS
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_what_is_read_back_is_written_as_it_was(tmp_path, kind):
+    words = ["=x", "'=x", "'x", "-1", "-1e-05", '"', "a,b", "two\nlines", "é", "\udcff", "", "@"]
+    numbers = [0.1, -1e-05, 1e300, 7, True, False, None]
+    rows = [{"=id": word, "n": numbers[at % len(numbers)]} for at, word in enumerate(words)]
+    path = tmp_path / f"t.{kind}"
+    write_table(path, ["=id", "n"], rows)
+    before = path.read_bytes()
+    found = read_table(path, ["=id", "n"])
+    assert [row["=id"] for row in found] == words
+    write_table(path, ["=id", "n"], found)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "why"),
+    [
+        ("t.csv", "x", "line 3 has 1 cells, and the header 2"),
+        ("t.jsonl", '{"a": 1}', "line 2 has other columns than the first"),
+        ("t.jsonl", "x", "line 2 is not JSON"),
+    ],
+)
+def test_a_broken_line_is_refused_and_not_taken_for_a_row(tmp_path, name, line, why):
+    path = tmp_path / name
+    write_table(path, ["a", "b"], [{"a": "1", "b": "2"}])
+    path.write_text(path.read_text() + line + "\n")
+    with pytest.raises(InputError, match=f"{why}.*; mend the line, or leave --append out"):
+        read_table(path, ["a", "b"])
 
 
 def test_another_ending_is_refused(tmp_path):

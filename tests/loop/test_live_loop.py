@@ -6,12 +6,14 @@ import pytest
 import askwise as aw
 from askwise.errors import SlowPathWarning
 from askwise.loop import perform
+from askwise.loop.calibration import CALIBRATION, LEAST
 from askwise.loop.live import AHEAD, CHECKPOINT
 from askwise.loop.quality import quality
 from askwise.nets import mlp
 from askwise.store import open_store
 from askwise.store.contract import Taker
-from askwise.store.facts import Answer, Asked, Question, Round
+from askwise.store.facts import Answer, Asked, Question, Restored, Round
+from askwise.store.kept import as_kept
 
 CLASSES = ["low", "high"]
 BOTH = ("learn", "test")
@@ -124,11 +126,106 @@ def test_a_model_is_kept_every_so_many_answers_and_at_the_end(learner, person):
     kept = [one.labels for one in learner.store.facts(Round) if one.checkpoint]
     assert kept == [4, 8]
     assert len(learner.store.facts(Round)) == 7
+    last = live.step().fitted
+    assert last.labels == 11
+    live.keep()
+    assert on_disk(learner) == [4, 8, 11]
+
+
+def on_disk(learner):
+    """The numbers of labels of the models that are on the disk."""
+    return [one.labels for one in as_kept(learner.store, learner.store.facts(Round)) if one.checkpoint]
+
+
+def reopened(learner, items):
+    return aw.Learner(
+        mlp(features=3, classes=2, hidden=()),
+        pool=aw.pool.arrays(items),
+        plan=learner.plan,
+        store=learner.store.path,
+    )
+
+
+def test_at_the_end_the_model_in_memory_is_kept_and_nothing_is_trained(learner, person, items, recwarn):
+    live = learner.live(checkpoint=100)
+    for count in (0, 4, 1):
+        person.answer(count)
+        turn = live.step()
+    before = learner.store.facts(Round)
+    assert turn.fitted == before[-1]
+    assert not turn.fitted.checkpoint  # control: but for its end, nothing keeps this model
+    live.keep()
+    live.keep()
+    assert learner.store.facts(Round) == before
+    assert len(learner.store.facts(Restored)) == 1
+    learner.close()
+    with reopened(learner, items) as again:
+        assert again.fitted.digest() == turn.fitted.weights
+    assert not [one for one in recwarn if one.category is SlowPathWarning]  # it was not trained again
+
+
+def test_at_the_end_a_model_is_trained_on_answers_that_the_last_has_not_seen(learner, person):
+    live = learner.live(checkpoint=4)
+    for count in (0, 4, 1, 2):
+        assert person.answer(count) == count
+        if count != 2:
+            live.step()
+    live.keep()
+    assert on_disk(learner) == [4, 7]
+    person.answer(1)
+    live.keep()  # the last model is on the disk, and does not know the last answer
+    assert on_disk(learner) == [4, 7, 8]
+
+
+def test_the_answers_to_the_next_checkpoint_count_from_a_model_that_was_kept_meanwhile(learner, person):
+    live = learner.live(checkpoint=4)
+    for count in (0, 4, 2):
+        person.answer(count)
+        live.step()
+    live.keep()
+    for _ in range(4):
+        person.answer(1)
+        live.step()
+    assert on_disk(learner) == [4, 6, 10]
+
+
+@pytest.mark.parametrize(("posterior", "again"), [("modal", 1), ("laplace", 0)])
+def test_at_the_end_test_answers_that_change_the_temperature_ask_for_another_model(
+    items, tmp_path, posterior, again
+):
+    testing = {"testing": 0.2, "region": 0.4}
+    learner = begun(items, tmp_path / "run.db", posterior=posterior, training={"epochs": 5}, **testing)
+    live, person = learner.live(checkpoint=1_000), Person(learner, items)
+    person.kinds = BOTH
+    while answered_tests(learner) < LEAST:
+        live.step()
+        assert person.answer(12)
     live.step()
+    person.kinds = ("test",)
+    assert person.answer(1) == 1
+    before = learner.store.facts(Round)
+    live.keep()
+    new = learner.store.facts(Round)[len(before) :]
+    assert len(new) == again
+    assert [one.metrics[CALIBRATION]["labels"] for one in new] == [answered_tests(learner)] * again
+    assert on_disk(learner)[-1] == before[-1].labels
+    person.store.close()
+    learner.close()
+
+
+def test_at_the_end_a_model_that_was_not_tested_is_trained_once_more_and_tested(learner, person, monkeypatch):
+    setting = learner.setting
+    setting.plan = setting.plan.model_copy(update={"testing": 0.2, "region": 0.4})
+    monkeypatch.setattr("askwise.loop.live.MOST_TESTED", 0)
+    live = learner.live(checkpoint=5)
+    for count in (0, 5, 1):
+        assert person.answer(count) == count
+        live.step()
+    tested = ["testing" in one.metrics for one in learner.store.facts(Round)]
+    assert tested == [True, False]
     live.keep()
     last = learner.store.facts(Round)[-1]
-    assert last.checkpoint
-    assert last.labels == 11
+    assert (last.number, last.labels, "testing" in last.metrics) == (3, 6, True)
 
 
 def test_what_somebody_looks_at_is_not_asked_anew(learner, person):
@@ -179,7 +276,7 @@ def _cosine(one, other):
     return float(one @ other / np.linalg.norm(one) / np.linalg.norm(other))
 
 
-def test_a_trainer_that_was_killed_goes_on_with_all_answers(learner, person, items, tmp_path):
+def test_a_trainer_that_was_killed_goes_on_with_all_answers(learner, person, items):
     live = learner.live(checkpoint=100)
     live.step()
     for count in (4, 2):
@@ -188,17 +285,12 @@ def test_a_trainer_that_was_killed_goes_on_with_all_answers(learner, person, ite
     assert not turn.fitted.checkpoint
     person.answer(3)
     learner.close()
-    again = aw.Learner(
-        mlp(features=3, classes=2, hidden=()),
-        pool=aw.pool.arrays(items),
-        plan=learner.plan,
-        store=tmp_path / "run.db",
-    )
-    with again:
+    with reopened(learner, items) as again:
         live = again.live()
         ids = [question.id for question in live.open()]
         with pytest.warns(SlowPathWarning, match="left no model on the disk.*again .* the same to the bit"):
             assert live.guesses(ids)
+        assert on_disk(again) == [4, 6]  # nor is it trained a third time
         assert live.step().fitted.labels == 9
 
 

@@ -4,6 +4,7 @@ import fcntl
 import os
 import pty
 import signal
+import socket
 import subprocess
 import sys
 import termios
@@ -13,7 +14,7 @@ from threading import Thread
 
 import pytest
 from descendants import gone
-from killed_page import COMMAND, Person, Server
+from killed_page import COMMAND, Person, Server, stored
 
 from askwise.cli import call
 from askwise.runs.material import read_plan
@@ -130,11 +131,34 @@ def test_after_ctrl_c_the_newest_model_is_the_one_that_predicts(project, server,
     assert "Traceback" not in server.terminal.printed
     assert gone(beside)
     last = last_round(project.folder)
-    assert last.checkpoint
-    assert last.seen >= before.seen
-    assert predicting(project) == last
+    assert last == before  # it was kept as it was in memory: nothing was trained at the end
+    assert (last.number, last.weights) == (predicting(project).number, predicting(project).weights)
     assert call(["predict", str(project.folder)]) == 0
     assert f"by the model of round {last.number}" in capsys.readouterr().out
+
+
+def test_a_second_ctrl_c_ends_at_once_and_says_what_is_kept(project, server):
+    person = Person(server, seed=0)
+    person.until(lambda: len(person.acknowledged) >= 2)
+    wait_for(lambda: server.call("/api/status")["trainer"] == "running")
+    beside = server.beside("trainer")
+    for pid in beside:
+        os.kill(pid, signal.SIGSTOP)  # it cannot put its work away: the end would be waited for
+    server.terminal.press(b"\x03")
+    wait_for(lambda: not listens(server.port))
+    server.terminal.press(b"\x03")
+    assert server.terminal.code() == 0
+    assert "Traceback" not in server.terminal.printed
+    said = server.terminal.printed.replace("^C", "").strip().splitlines()[-1]
+    assert said == "Ended at once: every answer is on the disk; the last model may not be saved."
+    assert gone(beside)
+    assert set(person.acknowledged) <= set(stored(project.folder))
+
+
+def listens(port: int) -> bool:
+    """Whether anybody takes requests there."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def test_a_second_page_on_the_same_project_ends_its_trainer_without_a_word(project, server):

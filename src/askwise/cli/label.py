@@ -30,7 +30,8 @@ def label(
 ) -> None:
     """Open the page where a person answers and the model learns.
 
-    It runs on this machine alone and needs no network. Stop it with Ctrl+C.
+    It runs on this machine alone and needs no network. Stop it with Ctrl+C; pressed again, it does not
+    wait for the last model to be saved.
     """
     from askwise.project import open_project
 

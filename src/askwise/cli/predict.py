@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from askwise.cli.options import AsJson, print_json
+from askwise.errors import InputError
 
 if TYPE_CHECKING:
     from askwise.loop.plan import Plan
@@ -35,19 +36,22 @@ def predict(
     ] = 0.1,
     append: Annotated[
         bool,
-        typer.Option("--append", help="Keep the rows that the output has, and add those of new items."),
+        typer.Option("--append", help="Keep the rows of the output that still hold, and add the others."),
     ] = False,
     json: AsJson = False,
 ) -> None:
     """Predict new items, with probabilities and uncertainty.
 
     Of the project's own items it also says what people said; it leaves to a person only what has no answer.
-    Run again on a folder that has grown, it encodes only what is new; with --append it predicts only that.
+    Run again on a folder that has grown, it encodes only what is new.
+    With --append it also predicts only what is new: a row of the output is kept if it is by the present model
+    and has the present label, and is replaced otherwise. Rows of items that are no longer there stay; the
+    column round tells by which model each row is.
     """
     from askwise.cli.stores import opened_project
     from askwise.export import pool_for
-    from askwise.export.predictions import columns_of, predictions
-    from askwise.export.tables import append_table, ids_in, table_format, write_table
+    from askwise.export.predictions import ROUND, columns_of, predictions, still_holding
+    from askwise.export.tables import read_table, table_format, write_table
     from askwise.loop.featured import feature_folder
     from askwise.runs.trained import last_model
 
@@ -58,22 +62,39 @@ def predict(
         data, cache = input_ or str(plan.data), feature_folder(store)
         pool = pool_for(trained.fitted, data, cache=cache, folder=project.folder)
         labels = _labels(plan, store) if _own(project, plan, input_) else None
-        columns, told = columns_of(trained.fitted, labelled=labels is not None), Told()
-        append = append and path.exists()
-        known = ids_in(path, columns) if append else set[str]()
+        own, told = columns_of(trained.fitted, labelled=labels is not None), Told()
+        number = trained.round.number
+        noted = {} if ROUND in own else {ROUND: number}  # a number may be so called
+        if append and not noted:
+            raise InputError(
+                f"a number of the model is called {ROUND!r}, so that no column can tell which model a row is "
+                "by; leave --append out"
+            )
+        columns = [*own[:-1], *noted, own[-1]]
+        before = read_table(path, columns) if append and path.exists() else []
+        known = still_holding(trained.fitted, before, number=number, labels=labels) if before else set[str]()
         how: dict[str, Any] = {"draws": trained.draws, "seed": trained.seed, "risk": risk, "labels": labels}
-        rows = told.counted(predictions(trained.fitted, pool, known=known, progress=not json, **how))
-        (append_table if append else write_table)(path, columns, rows)
-    total = told.refused + told.labelled + told.items
+        found = told.counted(predictions(trained.fitted, pool, known=known, progress=not json, **how))
+        rows = {row["id"]: {**row, **noted} for row in found}
+        stay = [row for row in before if row["id"] not in rows]
+        write_table(path, columns, [*stay, *rows.values()])
+    total, again = len(rows), len(before) - len(stay)
+    earlier = sum(str(row[ROUND]) != str(number) for row in stay)
     classes = trained.fitted.classes if plan.kind == "classification" else ()
     if json:
-        where = {"output": str(path), "round": trained.round.number, "items": total, "kept": len(known)}
-        print_json(where | told.as_json(classes))
+        rest = {"items": total, "kept": len(stay), "replaced": again, "earlier": earlier}
+        print_json({"output": str(path), "round": number} | rest | told.as_json(classes))
         return
-    items = f"{total:,} new items after {len(known):,}" if append else f"{total:,} items"
+    items = f"{total - again:,} new items after {len(before):,}" if before else f"{total:,} items"
+    if again:
+        items += f", {again:,} others predicted again"
     if told.labelled:
         items += f", {told.labelled:,} of them labelled already (column label)"
-    typer.echo(f"{path}: {items}, by the model of round {trained.round.number}")
+    typer.echo(f"{path}: {items}, by the model of round {number}")
+    if earlier:
+        typer.echo(
+            f"  {earlier:>7,}  rows by earlier models stay: their items are not among these (column round)"
+        )
     for line in told.lines(classes, risk=None if plan.kind == "regression" else risk):
         typer.echo(line)
 

@@ -1,6 +1,6 @@
 """What a model says of items: one row each, with its uncertainty and whether a person should look."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from askwise.bayes.fitted import Fitted
@@ -14,6 +14,8 @@ from askwise.tasks import Prediction
 from askwise.train.progress import Follow, meter
 
 RISK = 0.1
+ROUND = "round"
+"""The column of a file that says, row by row, by the model of which round it is."""
 _CHUNK = 256  # items read and predicted at a time
 
 
@@ -74,6 +76,22 @@ def predictions(
                 own = {"id": name, **({"name": pool.name(name)} if "name" in empty else {})}
                 yield {**rows[name], **own, **_said(empty, name, labels)}
             advance(len(some))
+
+
+def still_holding(
+    model: Fitted, rows: Iterable[Mapping[str, Any]], *, number: int, labels: Mapping[str, str] | None
+) -> set[str]:
+    """The ids of those rows of a file that would be written again as they are.
+
+    They are by the model of this round, and have the label that people give the item by now.
+    """
+    if labels is None or columns_of(model, labelled=True) == columns_of(model):
+        return {row["id"] for row in rows if str(row[ROUND]) == str(number)}
+    return {
+        row["id"]
+        for row in rows
+        if str(row[ROUND]) == str(number) and (row["label"] or None) == labels.get(row["id"])
+    }
 
 
 def _said(empty: Mapping[str, Any], name: str, labels: Mapping[str, str]) -> dict[str, Any]:

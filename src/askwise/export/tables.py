@@ -3,13 +3,13 @@
 import csv
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from askwise.errors import InputError
 from askwise.files import write_whole
-from askwise.pool.tables import header, neutral, restored
+from askwise.pool.tables import header, neutral, records, restored
 from askwise.pool.tables import rows as rows_of
 
 FORMATS = (".csv", ".jsonl", ".parquet")
@@ -34,33 +34,38 @@ def write_table(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, 
     return len(whole)
 
 
-def ids_in(path: Path, columns: Sequence[str]) -> set[str]:
-    """The ids of the rows that a file has; one that these columns cannot be appended to is refused."""
+def read_table(path: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
+    """The rows of a CSV or JSONL file with these columns, which `write_table` writes as they were.
+
+    The cells of a CSV are text.
+    """
     kind = table_format(path)
     if kind == ".parquet":
         raise InputError(f"rows cannot be appended to {path}; use .csv or .jsonl, or leave --append out")
-    found, ids = header(path), columns[0]
-    wanted = [neutral(name) for name in columns] if kind == ".csv" else list(columns)
-    if list(found) != wanted:
+    found = header(path)
+    if found != ([neutral(name) for name in columns] if kind == ".csv" else list(columns)):
         raise InputError(
             f"{path} has other columns than the model now writes ({', '.join(found)}); "
             "leave --append out to write it anew"
         )
-    back = restored if kind == ".csv" else str
-    return {back(row.cells[0]) for row in rows_of(path, [ids])}
+    return list(_read_csv(path, found, columns) if kind == ".csv" else _read_jsonl(path, columns))
 
 
-def append_table(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> int:
-    """The number of rows written after those that a CSV or JSONL file has; it is whole, before or after."""
-    whole, before = list(rows), path.read_bytes()
-    if before and not before.endswith(b"\n"):
-        before += b"\n"
-    if table_format(path) == ".csv":
-        more = _csv(columns, whole).partition(b"\n")[2] if whole else b""
-    else:
-        more = _jsonl(columns, whole)
-    write_whole(path, before + more)
-    return len(whole)
+def _read_csv(path: Path, found: list[str], columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+    for row in rows_of(path, found):
+        if row.reason is not None:
+            raise InputError(f"{path}: {row.reason}; mend the line, or leave --append out")
+        yield dict(zip(columns, map(restored, row.cells), strict=True))
+
+
+def _read_jsonl(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+    for line, _, record in records(path):
+        why = record if isinstance(record, str) else ""
+        if not why and list(record) != list(columns):
+            why = f"line {line} has other columns than the first"
+        if why:
+            raise InputError(f"{path}: {why}; mend the line, or leave --append out")
+        yield record
 
 
 def _csv(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> bytes:

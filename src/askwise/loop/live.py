@@ -12,12 +12,15 @@ from askwise.bayes.fitted import Fitted
 from askwise.bayes.predict import features, predict
 from askwise.engine import Local
 from askwise.loop.axes import reached
-from askwise.loop.models import handed_over
+from askwise.loop.calibration import calibration, noted
+from askwise.loop.models import handed_over, keep_model
+from askwise.loop.noted import TESTING
 from askwise.loop.perform import ask_questions, ask_unscored, train_round
 from askwise.loop.setting import Setting
 from askwise.loop.sweeping import Sweepable, Sweeping
 from askwise.pool.features import FeaturePool
 from askwise.store.facts import Answer, Question, Round
+from askwise.store.kept import as_kept
 
 AHEAD = 12
 """Questions asked at a time for each person: a page holds eight, and two pages may be open."""
@@ -97,12 +100,22 @@ class Live:
         return sorted(questions, key=lambda one: (-one.revision, one.rank))[: 4 * AHEAD]
 
     def keep(self) -> None:
-        """Leave the last model on the disk, whatever the number of answers since the one before."""
-        with self._setting.acting:
-            last = self._setting.last()
-            if last is not None and not last.checkpoint and self._several():
-                self._setting.refresh()
-                train_round(self._setting, tested=self._setting.ready is None)
+        """Leave a model of all answers on the disk, whatever their number since the one before.
+
+        That is the last one, as it is in memory; another is trained only if it has not seen some answers.
+        """
+        setting = self._setting
+        with setting.acting:
+            unseen, last = setting.refresh().unseen, setting.last()
+            if last is None or not self._several():
+                return
+            if not unseen and as_kept(setting.store, [last])[0].checkpoint:
+                return
+            fitted = setting.fitted.get(last.number)
+            if fitted is None or unseen or not self._noted(last, fitted):
+                train_round(setting, tested=setting.ready is None)
+            else:
+                keep_model(setting, last, fitted)
 
     def guesses(self, ids: Iterable[str]) -> list[Guess]:
         """What the last model thinks of these items; nothing before there is one."""
@@ -147,13 +160,25 @@ class Live:
 
     def _fit(self) -> Round | None:
         setting = self._setting
-        kept = [past for past in setting.rounds if past.checkpoint]
+        kept = [past for past in as_kept(setting.store, setting.rounds) if past.checkpoint]
         new = setting.ledger.changed_since(kept[-1].seen) if kept else self._checkpoint
         lasting = new >= self._checkpoint
         few = setting.plan.kept * len(setting.pool) <= MOST_TESTED
         # while features are missing, those of the items kept for testing would be computed here
         train_round(setting, checkpoint=lasting, tested=setting.ready is None and (few or lasting))
         return setting.last()
+
+    def _noted(self, last: Round, fitted: Fitted) -> bool:
+        """Whether the last round has noted of its model what the test answers say by now.
+
+        Notes are of the round: what it left out, or would choose otherwise, only another can note.
+        """
+        setting = self._setting
+        testing = setting.testing()
+        if testing.on and setting.ready is None and TESTING not in last.metrics:
+            return False
+        now = setting.ledger.refresh().revision
+        return calibration(setting, fitted, last.number, seen=now) == noted(last)
 
     def _wanted(self, *, again: bool) -> int:
         """How many items to ask about: with a new model always some, otherwise when few are left."""

@@ -18,6 +18,7 @@ from askwise.loop.setting import Setting, differs
 from askwise.pool.pool import Reading
 from askwise.seeding import derive
 from askwise.store.facts import Planned, Restored, Round
+from askwise.store.kept import as_kept
 from askwise.store.labels import Label
 from askwise.train import as_training
 
@@ -84,28 +85,35 @@ def model_before(setting: Setting, number: int) -> Fitted | None:
     return known if known is not None else _restored(setting, past[-1])
 
 
-def in_use(setting: Setting, count: int) -> list[str]:
-    """The checkpoints of the last rounds, also where a lost one was trained again."""
-    last = [one for one in setting.rounds if one.checkpoint][-count:]
-    numbers = {one.number for one in last}
-    again = [fact.checkpoint for fact in setting.store.facts(Restored) if fact.round in numbers]
-    return [*(one.checkpoint for one in last), *again]
+def in_use(setting: Setting, number: int) -> list[str]:
+    """The checkpoints that stay beside the one of a round: those of the last others."""
+    kept = as_kept(setting.store, setting.rounds)
+    others = [one.checkpoint for one in kept if one.checkpoint and one.number != number]
+    return others[-setting.plan.keep :]
 
 
-def _restored(setting: Setting, last: Round) -> Fitted:
+def keep_model(setting: Setting, past: Round, fitted: Fitted) -> None:
+    """Put the model of a round on the disk, and note where, unless the facts tell it already."""
+    [known] = as_kept(setting.store, [past])
+    name = setting.store.checkpoint(fitted.save, keep=in_use(setting, past.number))
+    weights = fitted.digest()
+    if (name, weights) != (known.checkpoint, known.weights):
+        setting.store.append([Restored(round=past.number, weights=weights, checkpoint=name)])
+
+
+def _restored(setting: Setting, past: Round) -> Fitted:
     """The model of a round from its checkpoint; a lost or damaged one is trained again, which is said."""
     why = "a store in memory keeps no models"
-    again = [fact for fact in setting.store.facts(Restored) if fact.round == last.number]
-    kept = again[-1] if again else last
-    if setting.store.folder is not None and not kept.checkpoint:
+    [last] = as_kept(setting.store, [past])
+    if setting.store.folder is not None and not last.checkpoint:
         why = f"round {last.number} left no model on the disk, as rounds between two checkpoints do"
     elif setting.store.folder is not None:
-        place = setting.store.folder / kept.checkpoint
+        place = setting.store.folder / last.checkpoint
         try:
             fitted = load(place, network=setting.network)
-            if fitted.digest() == kept.weights:
+            if fitted.digest() == last.weights:
                 return fitted
-            why = f"checkpoint {kept.checkpoint} is not the one of round {last.number}"
+            why = f"checkpoint {last.checkpoint} is not the one of round {last.number}"
         except CorruptError as error:
             why = str(error)
         except InputError as error:
@@ -124,12 +132,9 @@ def _trained_again(setting: Setting, last: Round, why: str) -> Fitted:
     if not reading.ids:
         raise CorruptError(f"{why}, and none of its {last.labels} items can be read to train it again")
     fitted = fit_round(then, last.number, reading, labels)
-    weights = fitted.digest()
-    same = weights == last.weights
+    same = fitted.digest() == last.weights
     if setting.store.folder is not None:
-        name = setting.store.checkpoint(fitted.save, keep=in_use(setting, setting.plan.keep + 1))
-        if not same:
-            setting.store.append([Restored(round=last.number, weights=weights, checkpoint=name)])
+        keep_model(setting, last, fitted)
     how = "and is the same to the bit" if same else "under other conditions, so that its weights differ"
     labelled = f"from its {len(reading.ids)} labels"
     warnings.warn(

@@ -57,8 +57,7 @@ def train_round(setting: Setting, *, checkpoint: bool = True, tested: bool = Tru
     read = perf_counter()
     fitted = fit_round(setting, number, reading, labels)
     trained = perf_counter()
-    kept = in_use(setting, setting.plan.keep)
-    name = setting.store.checkpoint(fitted.save, keep=kept) if checkpoint else ""
+    name = setting.store.checkpoint(fitted.save, keep=in_use(setting, number)) if checkpoint else ""
     saved = perf_counter()
     tempered = calibration(setting, fitted, number, seen=snapshot.seen)
     metrics = _metrics(setting, fitted, snapshot, tempered, tested=tested)

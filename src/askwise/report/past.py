@@ -9,6 +9,7 @@ from askwise.loop.plan import Plan, make
 from askwise.report.content import Curve
 from askwise.store.contract import Store
 from askwise.store.facts import Planned, Round
+from askwise.store.kept import as_kept
 from askwise.tasks import Task, named
 
 
@@ -60,7 +61,7 @@ def past(store: Store) -> Past:
     plans = store.facts(Planned)
     if not plans:
         raise InputError(f"{store.name} holds no run yet; start one first")
-    return Past(store, make(plans[-1].plan), store.facts(Round))
+    return Past(store, make(plans[-1].plan), as_kept(store, store.facts(Round)))
 
 
 def curves(runs: Sequence[Past]) -> list[Curve]:

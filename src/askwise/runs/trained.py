@@ -17,6 +17,7 @@ from askwise.pool.encoding import feature_width
 from askwise.runs.build import network
 from askwise.store.contract import Store
 from askwise.store.facts import Round
+from askwise.store.kept import as_kept
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ def last_model(plan: Plan, store: Store, *, folder: Path | None = None) -> Train
 
     It comes with the encoder that it learned with, which may be another than the plan names by now.
     """
-    rounds = [one for one in store.facts(Round) if one.checkpoint]
+    rounds = [one for one in as_kept(store, store.facts(Round)) if one.checkpoint]
     if not rounds or store.folder is None:
         raise InputError(
             f"{store.name} has no model yet; answer its first questions: askwise run NAME --oracle labels.csv"

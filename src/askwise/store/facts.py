@@ -256,7 +256,10 @@ class Round(Fact):
 
 @dataclass(frozen=True, kw_only=True)
 class Restored(Fact):
-    """The model of a round that was lost and trained again, with other weights: other conditions by then."""
+    """Where the model of a round is, if it came onto the disk after its round.
+
+    It was in memory alone until then, or lost and trained again; under other conditions its weights differ.
+    """
 
     round: int
     weights: str

@@ -84,6 +84,13 @@ class Beside:
         if self._thread.ident is not None:
             self._thread.join(_GRACE)
 
+    def kill(self) -> None:
+        """End it at once, and for good; what it has not put away can be made again."""
+        self._over.set()
+        process = self._process
+        if process is not None:
+            process.kill()
+
     def _close_pipe(self) -> None:
         process = self._process
         if process is not None and process.stdin is not None:
@@ -146,3 +153,9 @@ class Pair:
         for process in (self.encoder, self.trainer):
             if process is not None:
                 process.stop()
+
+    def kill(self) -> None:
+        """End both at once; `stop` has nothing to wait for then."""
+        for process in (self.encoder, self.trainer):
+            if process is not None:
+                process.kill()

@@ -1,12 +1,14 @@
 """`askwise label`: the server on this machine, with a link that carries the token."""
 
 import os
+import signal
 import socket
 import webbrowser
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from ipaddress import ip_address
 from threading import Timer
+from types import FrameType
 
 import uvicorn
 
@@ -53,7 +55,8 @@ def serve(
     number = listener.getsockname()[1]
     known = people_of(project, people)
     desk = Desk(project)
-    live = Live(project.folder, beside or Pair(project.folder, encodes=project.encodes), bar=desk.bar)
+    beside = beside or Pair(project.folder, encodes=project.encodes)
+    live = Live(project.folder, beside, bar=desk.bar)
     here = f"http://[{host}]:{number}" if ":" in host else f"http://{host}:{number}"
     base = here if public is None else f"https://{public}"
     app = make_app(desk, live, people=known, hosts=hosts(host, number, public=public), base=base)
@@ -65,7 +68,7 @@ def serve(
     if browser and not away:
         Timer(1.0, webbrowser.open, [f"{base}/#{known.token(known.owner)}"]).start()
     say("Stop with Ctrl+C; every answer is on the disk.")
-    _run(app, listener)
+    _run(app, listener, beside, say=say)
 
 
 def serve_backend(
@@ -81,14 +84,35 @@ def serve_backend(
     number = listener.getsockname()[1]
     token = people_of(project, file=f"{_BACKEND}.json", owner=_BACKEND).give(_BACKEND)
     desk = Desk(project)
-    live = Live(project.folder, Pair(project.folder, encodes=project.encodes), bar=desk.bar)
+    beside = Pair(project.folder, encodes=project.encodes)
+    live = Live(project.folder, beside, bar=desk.bar)
     app = make_backend(desk, live, token=token, hosts=hosts(host, number))
     say(f"{project.name}: the Backend URL for Label Studio is http://{host}:{number}/{token}")
     say("Stop with Ctrl+C; every answer is on the disk.")
-    _run(app, listener)
+    _run(app, listener, beside, say=say)
 
 
-def _run(app: App, listener: socket.socket) -> None:
+class _Server(uvicorn.Server):
+    """A server that a second Ctrl+C ends at once: the app is closed as ever, but waits for nobody.
+
+    uvicorn would leave it half closed, with a traceback, or wait on.
+    """
+
+    def __init__(self, config: uvicorn.Config, beside: Pair) -> None:
+        super().__init__(config)
+        self._beside = beside
+        self.hurried = False
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Called by a signal."""
+        if self.should_exit and sig == signal.SIGINT:
+            self.hurried = True
+            self._beside.kill()
+        else:
+            super().handle_exit(sig, frame)
+
+
+def _run(app: App, listener: socket.socket, beside: Pair, *, say: Callable[[str], None]) -> None:
     config = uvicorn.Config(
         app,
         log_level="warning",
@@ -99,8 +123,11 @@ def _run(app: App, listener: socket.socket) -> None:
         limit_concurrency=256,
         h11_max_incomplete_event_size=64 * 1024,
     )
+    server = _Server(config, beside)
     with suppress(KeyboardInterrupt):  # uvicorn has closed everything, and raises it once more
-        uvicorn.Server(config).run(sockets=[listener])
+        server.run(sockets=[listener])
+    if server.hurried:
+        say("Ended at once: every answer is on the disk; the last model may not be saved.")
 
 
 def links(project: Project, people: People, base: str, *, codes: bool) -> list[str]:
