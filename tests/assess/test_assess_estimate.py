@@ -69,6 +69,26 @@ def test_five_percent_or_fewer_of_many_intervals_miss(sharp):
     assert missed <= 400 * 0.05
 
 
+@pytest.mark.slow
+def test_five_percent_or_fewer_of_many_runs_miss_at_any_of_many_looks():
+    missed, looks = 0, range(10, 201, 19)
+    for seed in range(150):
+        answers, _, _, truth = invented(n=200, seed=seed)
+        flat = torch.full((1000,), 0.3, dtype=torch.float64)
+        found = [prevalence(answers[:n], flat[:n], flat) for n in looks]
+        missed += any(not one.low <= truth <= one.high for one in found)
+    assert missed <= 150 * 0.05
+
+
+def test_an_interval_only_narrows_around_what_more_answers_leave():
+    """No bet knows how many answers will come, so what was excluded once stays so."""
+    answers, probs, every, _ = invented(n=200)
+    found = [prevalence(answers[:n], probs[:n], every) for n in range(10, 201, 10)]
+    for before, after in itertools.pairwise(found):
+        assert after.low >= before.low - 1e-9
+        assert after.high <= before.high + 1e-9
+
+
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10**6), st.floats(0.01, 0.3))
 def test_an_interval_holds_its_value_and_grows_as_alpha_falls(seed, alpha):

@@ -16,6 +16,8 @@ LEAST = 10
 
 _PRIOR = 5  # answers that the start of weight and variance is worth
 _START = 0.5  # of the weight: half of what a calibrated model deserves
+_AIMS = (16, 64, 256, 1024)
+"""Numbers of answers that the stakes are best for: a mixture of fair games is a fair game, at any look."""
 _TRUNCATED = (
     0.75  # of the largest bet that cannot lose everything (Waudby-Smith and Ramdas 2023 use 1/2 and 3/4)
 )
@@ -53,6 +55,9 @@ def prevalence(
 ) -> Estimate:
     """The share of a class in the pool, with an interval that is valid for any number of answers.
 
+    One may look after every answer, and stop as soon as the interval is narrow enough: no bet depends on how
+    many answers there will be.
+
     `positive` are answers to items drawn uniformly and without replacement from the pool, in the order of
     drawing; `predicted` is the model's probability of the class for them, `pool` the same for all items of
     the pool. The model has not learned from any of them. Answers are bet on one by one, each with the weight
@@ -76,13 +81,15 @@ def prevalence(
     past_y, past_f = _before(y), _before(predicted)
     drift = weight * ((size * centre - past_f) / left - centre)
     low, high = -weight * (pool.max() - centre), 1 + weight * (centre - pool.min())
-    stake = torch.sqrt(2 * math.log(2 / alpha) / (n * _variances(z, pool)))
+    aims = torch.tensor(_AIMS, dtype=torch.float64).unsqueeze(1)
+    stakes = torch.sqrt(2 * math.log(2 / alpha) / (aims * _variances(z, pool)))  # [aims, n]
 
     def lost(share: Tensor, side: int) -> Bool[Tensor, ""]:
         """Whether a bet that the share is more (side 1) or less (side -1) than this has ever won 2/alpha."""
         mean = (size * share - past_y) / left - drift
         room = (mean - low if side > 0 else high - mean).clamp(min=1e-12)
-        capital = torch.log1p(side * torch.minimum(stake, _TRUNCATED / room) * (z - mean)).cumsum(0)
+        games = torch.log1p(side * torch.minimum(stakes, _TRUNCATED / room) * (z - mean)).cumsum(1)
+        capital = games.logsumexp(0) - math.log(len(_AIMS))
         return capital.max() >= math.log(2 / alpha)
 
     seen = y.sum()
