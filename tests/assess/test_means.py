@@ -37,6 +37,15 @@ def test_the_weight_is_the_slope_of_answers_on_predictions_and_bias_does_not_mat
     assert found.high - found.low < 0.5 * (lambda f: f.high - f.low)(mean(answers, 0 * predicted, 0 * pool))
 
 
+def test_the_weight_costs_a_degree_of_freedom_as_the_slope_of_a_regression_does():
+    answers, predicted, pool, _ = numbers(n=12, size=600)
+    found = mean(answers, predicted, pool)
+    fit = stats.linregress(predicted.numpy(), answers.numpy())
+    left = (answers - fit.intercept - fit.slope * predicted).square().sum().item() / 10
+    half = stats.t.ppf(0.975, 10) * (left / 12 * (1 - 12 / 600)) ** 0.5
+    assert (found.high - found.low) / 2 == pytest.approx(half)
+
+
 def test_groups_count_once():
     answers, predicted, pool, _ = numbers()
     single = mean(answers, predicted, pool)

@@ -38,9 +38,9 @@ def mean(
     if groups is not None:
         answers, predicted, pool = _grouped(answers, pool, groups, pool_groups)
     sizes(len(answers), len(predicted), len(pool))
-    value, variance, weight = _powered(answers, predicted, pool)
+    value, variance, freedom, weight = _powered(answers, predicted, pool)
     counts = {"answers": len(answers), "pool": len(pool)}
-    return _around(value, variance, len(answers) - 1, weight=weight, alpha=alpha, **counts)
+    return _around(value, variance, freedom, weight=weight, alpha=alpha, **counts)
 
 
 def stratified(
@@ -75,21 +75,21 @@ def stratified(
     of_answer = torch.tensor([names[one] for one in strata], dtype=torch.int64)
     of_item = torch.tensor([names[one] for one in pool_strata], dtype=torch.int64)
     each: dict[Hashable, Estimate] = {}
-    value, variance, freedom = 0.0, 0.0, 0.0
+    value, variance, lost = 0.0, 0.0, 0.0
     for name, number in names.items():
         mine, items = of_answer == number, of_item == number
         if int(mine.sum()) < LEAST and mine.sum() < items.sum():
             raise InputError(
                 f"stratum {name!r} has {int(mine.sum())} answers, and needs at least {LEAST}; answer more"
             )
-        found, spread, weight = _powered(answers[mine], predicted[mine], pool[items])
-        n, share = int(mine.sum()), float(items.double().mean())
-        counts = {"answers": n, "pool": int(items.sum())}
-        each[name] = _around(found, spread, n - 1, weight=weight, alpha=alpha, **counts)
+        found, spread, freedom, weight = _powered(answers[mine], predicted[mine], pool[items])
+        share = float(items.double().mean())
+        counts = {"answers": int(mine.sum()), "pool": int(items.sum())}
+        each[name] = _around(found, spread, freedom, weight=weight, alpha=alpha, **counts)
         value, variance = value + share * found, variance + share**2 * spread
-        freedom += (share**2 * spread) ** 2 / max(1, n - 1)
+        lost += (share**2 * spread) ** 2 / max(1, freedom)
     weight = math.fsum(one.weight * one.pool for one in each.values()) / len(pool)
-    degrees = variance**2 / freedom if freedom else math.inf  # Satterthwaite
+    degrees = variance**2 / lost if lost else math.inf  # Satterthwaite
     counts = {"answers": len(answers), "pool": len(pool)}
     return _around(value, variance, degrees, weight=weight, alpha=alpha, **counts), each
 
@@ -112,18 +112,19 @@ def _around(
     )
 
 
-def _powered(answers: Tensor, predicted: Tensor, pool: Tensor) -> tuple[float, float, float]:
-    """Mean, its variance and the tuned weight."""
+def _powered(answers: Tensor, predicted: Tensor, pool: Tensor) -> tuple[float, float, int, float]:
+    """Mean, its variance, the degrees of freedom and the tuned weight, which costs one of them."""
     n, size = len(answers), len(pool)
     if n == size:
-        return float(answers.mean()), 0.0, 0.0
+        return float(answers.mean()), 0.0, 0, 0.0
     spread = predicted.var()
-    weight = 0.0
+    weight, freedom = 0.0, n - 1
     if spread > 0:
         together = ((answers - answers.mean()) * (predicted - predicted.mean())).sum() / (n - 1)
-        weight = float((together / spread).clamp(0, 1))
+        weight, freedom = float((together / spread).clamp(0, 1)), n - 2
     z = answers - weight * (predicted - pool.mean())
-    return float(z.mean()), float(z.var()) / n * (1 - n / size), weight
+    variance = float((z - z.mean()).square().sum()) / freedom
+    return float(z.mean()), variance / n * (1 - n / size), freedom, weight
 
 
 def _grouped(
