@@ -89,6 +89,50 @@ def test_an_interval_only_narrows_around_what_more_answers_leave():
         assert after.high <= before.high + 1e-9
 
 
+@pytest.mark.parametrize("count", [1, 3])
+def test_coverage_over_all_pools_of_four_and_orders_in_them_is_exact_for_the_population_of_seven(
+    count, monkeypatch
+):
+    monkeypatch.setattr(module, "LEAST", 1)
+    truth = torch.arange(7) < count
+    probs = torch.tensor([0.9, 0.6, 0.3, 0.5, 0.2, 0.1, 0.0], dtype=torch.float64)
+    missed = whole = 0
+    for pool in itertools.combinations(range(7), 4):
+        inside = probs[list(pool)]
+        for order in itertools.permutations(pool):
+            drawn = list(order)
+            found = prevalence(truth[drawn], probs[drawn], inside, alpha=0.4, population=7)
+            missed += not found.low - 1e-9 <= count / 7 <= found.high + 1e-9
+            whole += 1
+    assert missed / whole <= 0.4
+
+
+def test_an_answered_pool_still_leaves_its_population_uncertain():
+    held = taken = 0
+    width = floor = 0.0
+    for seed in range(60):
+        truth, probs, _, share = invented(n=300, seed=seed)
+        found = prevalence(truth, probs, probs, population=1000)
+        alone = prevalence(truth, probs, probs)
+        held += found.low <= share <= found.high
+        taken += alone.low <= share <= alone.high
+        width, floor = width + found.high - found.low, floor + found.floor
+        assert found.more(0.001) == 0
+    assert held >= 57
+    assert width == pytest.approx(floor, rel=0.15)
+    assert taken < 10  # the control: the pool taken for the population
+
+
+def test_a_width_that_the_pool_cannot_give_takes_all_that_is_left():
+    answers, probs, every, _ = invented(n=50, size=300)
+    found = prevalence(answers, probs, every, population=10_000)
+    assert found.floor > 0.1
+    assert found.more(found.floor) == 250
+    assert 50 + found.more((found.floor + found.high - found.low) / 2) < 300
+    with pytest.raises(InputError, match="a pool of 300 is no sample of a population of 200"):
+        prevalence(answers, probs, every, population=200)
+
+
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10**6), st.floats(0.01, 0.3))
 def test_an_interval_holds_its_value_and_grows_as_alpha_falls(seed, alpha):
@@ -103,7 +147,7 @@ def test_how_many_more_answers_follow_from_the_width():
     found = prevalence(answers, probs, every)
     width = found.high - found.low
     assert found.more(width) == 0
-    assert found.more(width / 2) == pytest.approx(300, abs=1)
+    assert found.more(width / 2) == pytest.approx(208, abs=1)  # four times 1/100 - 1/1000 is 1/308 - 1/1000
     assert found.more(1e-6) == 900
     with pytest.raises(InputError, match="a width must be above 0, not 0"):
         found.more(0)

@@ -46,6 +46,27 @@ def test_the_weight_costs_a_degree_of_freedom_as_the_slope_of_a_regression_does(
     assert (found.high - found.low) / 2 == pytest.approx(half)
 
 
+def test_a_pool_that_is_a_sample_adds_what_it_may_hold_by_chance():
+    answers, predicted, pool, _ = numbers(n=60, size=200)
+    whole, part = mean(answers, predicted, pool, population=1000), mean(answers, predicted, pool)
+    fit = stats.linregress(predicted.numpy(), answers.numpy())
+    left = (answers - fit.intercept - fit.slope * predicted).square().sum().item() / 58
+    variance = left * (1 / 60 - 1 / 200) + answers.var().item() * (1 / 200 - 1 / 1000)
+    assert (whole.high - whole.low) / 2 == pytest.approx(stats.t.ppf(0.975, 58) * variance**0.5)
+    assert whole.value == pytest.approx(part.value)
+    assert part.floor == 0 < whole.floor < whole.high - whole.low
+    assert whole.more(whole.floor) == 140
+
+
+def test_an_answered_sample_does_not_settle_the_mean_of_its_population():
+    held = 0
+    for seed in range(200):
+        answers, predicted, pool, truth = numbers(n=300, size=1000, seed=seed)
+        found = mean(answers, predicted, pool[:300], population=1000)
+        held += found.low <= truth.mean() <= found.high
+    assert 0.9 <= held / 200 <= 0.99
+
+
 def test_groups_count_once():
     answers, predicted, pool, _ = numbers()
     single = mean(answers, predicted, pool)

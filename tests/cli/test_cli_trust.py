@@ -142,6 +142,10 @@ def test_estimate_holds_the_true_share_and_says_what_a_width_takes(askwise, home
     (whole,) = found["shares"]
     assert whole["estimate"]["low"] <= 0.5 <= whole["estimate"]["high"]
     assert whole["more"] > 0
+    out = askwise("estimate", home / "own", "--class", "red", "--width", "0.001")[1]
+    assert (
+        f"no width of 0.001: the {whole['estimate']['pool'] - whole['estimate']['answers']} questions" in out
+    )
     by = said(askwise, "estimate", home / "own", "--class", "red", "--by", "year")["shares"]
     assert [one["part"] for one in by] == ["all", "2020", "2021"]
     assert all(one["estimate"] is not None or "at least 10 answers" in one["why"] for one in by)

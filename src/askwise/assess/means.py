@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float
@@ -20,11 +21,13 @@ def mean(
     alpha: int | float = 0.05,
     groups: Sequence[Hashable] | None = None,
     pool_groups: Sequence[Hashable] | None = None,
+    population: int | None = None,
 ) -> Estimate:
     """The mean of a number over the pool, with a t interval: for many answers, not for any number of them.
 
     With groups (patients, outlets) a draw is a group, then an item in it: the mean is over groups, and n
-    counts them.
+    counts them. Where the pool is itself a uniform sample, of a `population` of so many items (or groups),
+    the mean is that of the population.
 
     >>> pool = torch.arange(1000) / 1000  # a model's numbers for all items
     >>> found = aw.assess.mean(pool[::10] + 0.1, pool[::10], pool)  # every answer is .1 above them
@@ -37,10 +40,19 @@ def mean(
     same_length(answers=len(answers), predicted=len(predicted))
     if groups is not None:
         answers, predicted, pool = _grouped(answers, pool, groups, pool_groups)
-    sizes(len(answers), len(predicted), len(pool))
-    value, variance, freedom, weight = _powered(answers, predicted, pool)
-    counts = {"answers": len(answers), "pool": len(pool)}
-    return _around(value, variance, freedom, weight=weight, alpha=alpha, **counts)
+    sizes(len(answers), len(predicted), len(pool), population)
+    whole = len(pool) if population is None else population
+    found = _powered(answers, predicted, pool, whole)
+    counts = {"answers": len(answers), "pool": len(pool), "population": whole}
+    return _around(
+        found.value,
+        found.variance(**counts),
+        found.freedom,
+        weight=found.weight,
+        alpha=alpha,
+        at_best=found.variance(**counts | {"answers": len(pool)}),
+        **counts,
+    )
 
 
 def stratified(
@@ -82,15 +94,16 @@ def stratified(
             raise InputError(
                 f"stratum {name!r} has {int(mine.sum())} answers, and needs at least {LEAST}; answer more"
             )
-        found, spread, freedom, weight = _powered(answers[mine], predicted[mine], pool[items])
-        share = float(items.double().mean())
-        counts = {"answers": int(mine.sum()), "pool": int(items.sum())}
-        each[name] = _around(found, spread, freedom, weight=weight, alpha=alpha, **counts)
-        value, variance = value + share * found, variance + share**2 * spread
-        lost += (share**2 * spread) ** 2 / max(1, freedom)
+        size, share = int(items.sum()), float(items.double().mean())
+        found = _powered(answers[mine], predicted[mine], pool[items], size)
+        counts = {"answers": int(mine.sum()), "pool": size, "population": size}
+        spread = found.variance(**counts)
+        each[name] = _around(found.value, spread, found.freedom, weight=found.weight, alpha=alpha, **counts)
+        value, variance = value + share * found.value, variance + share**2 * spread
+        lost += (share**2 * spread) ** 2 / max(1, found.freedom)
     weight = math.fsum(one.weight * one.pool for one in each.values()) / len(pool)
     degrees = variance**2 / lost if lost else math.inf  # Satterthwaite
-    counts = {"answers": len(answers), "pool": len(pool)}
+    counts = {"answers": len(answers), "pool": len(pool), "population": len(pool)}
     return _around(value, variance, degrees, weight=weight, alpha=alpha, **counts), each
 
 
@@ -103,28 +116,53 @@ def _around(
     alpha: int | float,
     answers: int,
     pool: int,
+    population: int,
+    at_best: float = 0.0,
 ) -> Estimate:
-    """The value with its t interval."""
-    edge = _t(freedom, alpha) * math.sqrt(variance) if variance else 0.0
-    low, high = value - edge, value + edge
+    """The value with its t interval; `at_best` is the variance when the whole pool is answered."""
+    edge, least = (_t(freedom, alpha) * math.sqrt(v) if v else 0.0 for v in (variance, at_best))
     return Estimate(
-        value=value, low=low, high=high, answers=answers, weight=weight, alpha=float(alpha), pool=pool
+        value=value,
+        low=value - edge,
+        high=value + edge,
+        answers=answers,
+        weight=weight,
+        alpha=float(alpha),
+        pool=pool,
+        population=population,
+        floor=2 * least,
     )
 
 
-def _powered(answers: Tensor, predicted: Tensor, pool: Tensor) -> tuple[float, float, int, float]:
-    """Mean, its variance, the degrees of freedom and the tuned weight, which costs one of them."""
-    n, size = len(answers), len(pool)
-    if n == size:
-        return float(answers.mean()), 0.0, 0, 0.0
-    spread = predicted.var()
+@dataclass(frozen=True)
+class _Powered:
+    """A mean with the tuned weight, and the variance of answers that predictions leave or explain."""
+
+    value: float
+    weight: float
+    left: float
+    explained: float
+    freedom: int
+
+    def variance(self, answers: int, pool: int, population: int) -> float:
+        """Of the mean: the answers tell what predictions leave, the pool what they explain (two phases)."""
+        drawn = self.left * (1 / answers - 1 / population)
+        return drawn + self.explained * (1 / pool - 1 / population)
+
+
+def _powered(answers: Tensor, predicted: Tensor, pool: Tensor, population: int) -> _Powered:
+    """The mean; fitting the weight costs a degree of freedom."""
+    n = len(answers)
+    if n == population:
+        return _Powered(float(answers.mean()), 0.0, 0.0, 0.0, 0)
+    spread, total = predicted.var(), float(answers.var())
     weight, freedom = 0.0, n - 1
     if spread > 0:
         together = ((answers - answers.mean()) * (predicted - predicted.mean())).sum() / (n - 1)
         weight, freedom = float((together / spread).clamp(0, 1)), n - 2
     z = answers - weight * (predicted - pool.mean())
-    variance = float((z - z.mean()).square().sum()) / freedom
-    return float(z.mean()), variance / n * (1 - n / size), freedom, weight
+    left = float((z - z.mean()).square().sum()) / freedom
+    return _Powered(float(z.mean()), weight, left, max(0.0, total - left), freedom)
 
 
 def _grouped(

@@ -132,6 +132,8 @@ def _estimate_line(one: "Share", share: bool, width: float | None) -> str:
     e = one.estimate
     rest = f"; {one.skipped} skipped" if one.skipped else ""
     need = "" if one.more is None else f"; {one.more:,} more answers for a width of {width:g}"
+    if width is not None and width < e.floor:
+        need = f"; no width of {width:g}: the {one.more:,} questions left would give about {e.floor:.2g}"
     shown = f"{e.value:.4g} ({e.low:.4g} to {e.high:.4g})"
     if share:
         shown = f"{100 * e.value:.1f} % ({100 * e.low:.1f} to {100 * e.high:.1f})"
