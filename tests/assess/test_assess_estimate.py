@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from askwise.assess import estimate as module
-from askwise.assess import prevalence
+from askwise.assess import group_prevalence, prevalence
 from askwise.errors import InputError
 from askwise.seeding import generator
 
@@ -172,3 +172,29 @@ def test_more_answers_than_items_and_no_numbers_are_refused():
         prevalence(answers, probs, every[:20])
     with pytest.raises(InputError, match="pool must be finite, and contains NaN"):
         prevalence(answers, probs, every / 0 * 0)
+
+
+@pytest.mark.parametrize(("groups", "asked", "low", "high"), [(20, 20, 0.1, 0.9), (100, 30, 0.0, 0.06)])
+def test_groups_that_are_met_once_leave_the_mean_of_their_shares_uncertain(groups, asked, low, high):
+    held = 0
+    for seed in range(60):
+        rng = generator(seed, "groups")
+        share = low + (high - low) * torch.rand(groups, 1, generator=rng)
+        truth = torch.rand(groups, 10, generator=rng) < share
+        drawn = torch.randperm(groups, generator=rng)[:asked]
+        answers = truth[drawn, torch.randint(10, (asked,), generator=rng)]
+        found = group_prevalence(answers, drawn.tolist(), pool=groups)
+        held += found.low <= truth.double().mean() <= found.high
+        assert found.high - found.low > 0.1
+    assert held >= 57
+
+
+def test_a_class_and_all_others_of_groups_have_mirrored_intervals_and_a_group_counts_once():
+    answers, groups = torch.arange(40) % 8 == 0, [number // 2 for number in range(40)]
+    found, others = (group_prevalence(one, groups, pool=30) for one in (answers, ~answers))
+    assert (found.low, found.high) == pytest.approx((1 - others.high, 1 - others.low))
+    assert found.answers == 20
+    assert found.value == pytest.approx(1 / 8)
+    assert found.more(0.001) == 10
+    with pytest.raises(InputError, match="an estimate needs at least 10 answers, not 5"):
+        group_prevalence(answers[:10], groups[:10], pool=30)

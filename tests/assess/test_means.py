@@ -79,7 +79,23 @@ def test_groups_count_once():
         pool_groups=[i for i in names for _ in range(2)],
     )
     assert twice.answers == 60
-    assert (twice.low, twice.high) == pytest.approx((single.low, single.high))
+    wider = ((twice.high - twice.low) / (single.high - single.low)) ** 2
+    assert wider == pytest.approx(1 / (1 - 60 / 600))  # no finite correction: a group's items vary
+
+
+def test_one_answer_from_every_group_does_not_settle_the_mean():
+    held = 0
+    for seed in range(150):
+        rng = generator(seed, "every group")
+        share = 0.1 + 0.8 * torch.rand(20, 1, generator=rng, dtype=torch.float64)
+        truth = (torch.rand(20, 50, generator=rng) < share).double()
+        item = torch.randint(50, (20,), generator=rng)
+        names = [group for group in range(20) for _ in range(50)]
+        flat = torch.zeros(1000, dtype=torch.float64)
+        answers = truth[torch.arange(20), item]
+        found = mean(answers, flat[:20], flat, groups=range(20), pool_groups=names)
+        held += found.low <= truth.mean() <= found.high
+    assert held / 150 >= 0.9
 
 
 def test_strata_are_weighted_by_their_size_in_the_pool_not_among_the_answers():

@@ -325,6 +325,18 @@ def test_answers_to_every_test_question_still_leave_the_share_of_the_pool_uncert
         assert [one.estimate.population for one in run.estimate(CLASSES[0], parts=halves)] == [300, 150, 150]
 
 
+def test_with_groups_an_estimate_counts_them_and_says_what_kind_of_interval_it_is():
+    with cloud(store_groups=10, budget=100, draws=2, batch=50) as run:
+        run.run(oracle=TOLD)
+        [share] = run.estimate(CLASSES[0])
+        slides = {NAMES.index(name) // 10 for name in asked(run, "test")}
+        assert share.estimate.answers == len(slides)
+        assert share.estimate.population == 30
+        assert "mean over groups" in share.estimate.interval
+        truth = list(TOLD.values()).count(CLASSES[0]) / 300
+        assert share.estimate.low <= truth <= share.estimate.high
+
+
 SPENT = Stop("the budget of 20 labels is spent")
 REST = Stop("every item is labelled, skipped, quarantined or kept for testing")
 BEGUN = {"unlabelled": 62, "region": 28, "asked": 10, "asked_to_test": 2}

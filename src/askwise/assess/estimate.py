@@ -2,15 +2,21 @@
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from askwise.assess.checks import between, probabilities, same_length
+from askwise.assess.band import ABOVE, BELOW
+from askwise.assess.checks import between, group_means, numbered, probabilities, same_length
 from askwise.errors import InputError
+from askwise.math.betting import last_kept, log_capital
+
+GAMES = "a betting interval: it holds for any number of answers, however often one looks"
+GROUPS = "a betting interval of the mean over groups, which are what is counted; predictions do not enter"
+STUDENT = "a t interval: right for many answers"
 
 LEAST = 10
 """Answers from which on an estimate is given."""
@@ -31,7 +37,8 @@ class Estimate:
     """A share or a mean over the population, and its interval.
 
     `weight` is how far the predictions were trusted; answers are drawn from the `pool`, which is all of the
-    population or a sample of it. `floor` is the width that answers to the whole pool would leave.
+    population or a sample of it. `floor` is the width that answers to the whole pool would leave, `interval`
+    says of what kind the interval is.
     """
 
     value: float
@@ -43,6 +50,7 @@ class Estimate:
     pool: int
     population: int
     floor: float
+    interval: str
 
     def more(self, width: int | float) -> int:
         """How many more uniform answers an interval of this width should take; all that are left if need be.
@@ -109,7 +117,60 @@ def prevalence(
         pool=size,
         population=whole,
         floor=2 * chance * (math.log(2 / alpha) / _APART + _APART / 2),
+        interval=GAMES,
     )
+
+
+def group_prevalence(
+    positive: Bool[Tensor, " n"],
+    groups: Sequence[Hashable],
+    *,
+    pool: int,
+    population: int | None = None,
+    alpha: int | float = 0.05,
+) -> Estimate:
+    """The mean over groups (patients, outlets) of the share of a class, from uniform draws of groups.
+
+    A draw is one of the `pool` groups, then an item in it. A group's answers are one value between 0 and 1,
+    with the chance of these items in it: there is no correction for the groups that are left, and answers
+    that are all equal leave a width.
+
+    >>> found = aw.assess.group_prevalence(torch.zeros(30, dtype=torch.bool), range(30), pool=30)
+    >>> found.low, round(found.high, 2)
+    (0.0, 0.17)
+    """
+    between("alpha", alpha)
+    same_length(answers=len(positive), groups=len(groups))
+    names = numbered(groups)
+    place = torch.tensor([names[one] for one in groups], dtype=torch.int64)
+    values = group_means(positive.double(), place, len(names))
+    sizes(len(values), len(values), pool, population)
+    low, high = _bounds(values, alpha)
+    width = (high - low) * math.sqrt(len(values) / pool)  # it falls with the root of the groups
+    return Estimate(
+        value=float(values.mean()),
+        low=low,
+        high=high,
+        answers=len(values),
+        weight=0.0,
+        alpha=alpha,
+        pool=pool,
+        population=pool if population is None else population,
+        floor=width,
+        interval=GROUPS,
+    )
+
+
+def _bounds(values: Tensor, alpha: float) -> tuple[float, float]:
+    """Lower and upper limit of the mean of values between 0 and 1; a class may be rare or common."""
+    stakes, won = ABOVE + BELOW, math.log(2 / alpha)
+    zero, one = torch.zeros((), dtype=torch.float64), torch.ones((), dtype=torch.float64)
+
+    def lost(mean: Tensor, edge: Tensor) -> Tensor:
+        return log_capital(values.unsqueeze(0), mean, edge.unsqueeze(0), stakes) >= won
+
+    low = last_kept(lambda m: lost(m, zero), one, zero)
+    return float(low), float(last_kept(lambda m: lost(m, one), zero, one))
 
 
 def _least(y: Tensor, f: Tensor, pool: Tensor, alpha: float, whole: int) -> tuple[int, float, float]:

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from askwise.assess.checks import between, finite, group_means, numbered, same_length
-from askwise.assess.estimate import LEAST, Estimate, sizes
+from askwise.assess.estimate import LEAST, STUDENT, Estimate, sizes
 from askwise.errors import InputError
 
 
@@ -42,7 +42,7 @@ def mean(
         answers, predicted, pool = _grouped(answers, pool, groups, pool_groups)
     sizes(len(answers), len(predicted), len(pool), population)
     whole = len(pool) if population is None else population
-    found = _powered(answers, predicted, pool, whole)
+    found = _powered(answers, predicted, pool, whole if groups is None else math.inf)
     counts = {"answers": len(answers), "pool": len(pool), "population": whole}
     return _around(
         found.value,
@@ -131,6 +131,7 @@ def _around(
         pool=pool,
         population=population,
         floor=2 * least,
+        interval=STUDENT,
     )
 
 
@@ -143,18 +144,19 @@ class _Powered:
     left: float
     explained: float
     freedom: int
+    settled: int | float
 
     def variance(self, answers: int, pool: int, population: int) -> float:
         """Of the mean: the answers tell what predictions leave, the pool what they explain (two phases)."""
-        drawn = self.left * (1 / answers - 1 / population)
+        drawn = self.left * (1 / answers - 1 / self.settled)
         return drawn + self.explained * (1 / pool - 1 / population)
 
 
-def _powered(answers: Tensor, predicted: Tensor, pool: Tensor, population: int) -> _Powered:
-    """The mean; fitting the weight costs a degree of freedom."""
+def _powered(answers: Tensor, predicted: Tensor, pool: Tensor, settled: int | float) -> _Powered:
+    """The mean, which so many answers settle; fitting the weight costs a degree of freedom."""
     n = len(answers)
-    if n == population:
-        return _Powered(float(answers.mean()), 0.0, 0.0, 0.0, 0)
+    if n == settled:
+        return _Powered(float(answers.mean()), 0.0, 0.0, 0.0, 0, settled)
     spread, total = predicted.var(), float(answers.var())
     weight, freedom = 0.0, n - 1
     if spread > 0:
@@ -162,7 +164,7 @@ def _powered(answers: Tensor, predicted: Tensor, pool: Tensor, population: int) 
         weight, freedom = float((together / spread).clamp(0, 1)), n - 2
     z = answers - weight * (predicted - pool.mean())
     left = float((z - z.mean()).square().sum()) / freedom
-    return _Powered(float(z.mean()), weight, left, max(0.0, total - left), freedom)
+    return _Powered(float(z.mean()), weight, left, max(0.0, total - left), freedom, settled)
 
 
 def _grouped(

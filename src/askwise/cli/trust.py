@@ -117,8 +117,10 @@ def estimate(
     typer.echo(f"{'share' if mean is None else 'mean'} of {wanted}, 95 % interval:")
     for one in found:
         typer.echo(f"  {one.part}: {_estimate_line(one, mean is None, width)}")
+    for kind in sorted({one.estimate.interval for one in found if one.estimate}):
+        typer.echo(f"This is {kind}.")
     if mean is not None:
-        typer.echo("A t interval: right for many answers; a mean of items that could be told.")
+        typer.echo("It is the mean of items that could be told.")
     if len(found) > 1:
         typer.echo("Each interval holds by itself, not all of them together.")
     if waiting:

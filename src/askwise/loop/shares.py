@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from askwise.assess import Estimate, mean, prevalence
+from askwise.assess import Estimate, group_prevalence, mean, prevalence
 from askwise.errors import InputError
 from askwise.loop.measure import known_by
 from askwise.loop.models import latest
@@ -46,8 +46,8 @@ def share_of(
     The pool is all items that are not held out. The items kept for testing are a uniform sample of those of
     them that had no label at the beginning, and the test answers one of these: both enter the interval.
 
-    Where labels are numbers it is the mean of the number of that name. Every interval is valid by itself,
-    for any number of answers; with groups, and of means, it is a t interval, for many.
+    Where labels are numbers it is the mean of the number of that name. Every interval is valid by itself; of
+    what kind it is, it says.
     """
     setting.refresh()
     testing = setting.testing()
@@ -133,10 +133,15 @@ class _Known:
         )
 
     def prevalence(self, answers: Mapping[str, bool]) -> Estimate:
-        """The share over the population; by groups it is their mean, kept within 0 and 1."""
+        """The share over the population; of groups the mean of their shares."""
         if self.groups is not None:
-            found = self.mean({name: float(value) for name, value in answers.items()})
-            return replace(found, low=max(0.0, found.low), high=min(1.0, found.high))
+            return group_prevalence(
+                torch.tensor(list(answers.values())),
+                [self.groups[name] for name in answers],
+                pool=len({self.groups[name] for name in self.predicted}),
+                population=self.population,
+                alpha=self.alpha,
+            )
         return prevalence(
             torch.tensor(list(answers.values())),
             torch.tensor([self.predicted[name] for name in answers], dtype=torch.float64),
