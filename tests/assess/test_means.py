@@ -37,6 +37,36 @@ def test_the_weight_is_the_slope_of_answers_on_predictions_and_bias_does_not_mat
     assert found.high - found.low < 0.5 * (lambda f: f.high - f.low)(mean(answers, 0 * predicted, 0 * pool))
 
 
+def test_the_weight_costs_a_degree_of_freedom_as_the_slope_of_a_regression_does():
+    answers, predicted, pool, _ = numbers(n=12, size=600)
+    found = mean(answers, predicted, pool)
+    fit = stats.linregress(predicted.numpy(), answers.numpy())
+    left = (answers - fit.intercept - fit.slope * predicted).square().sum().item() / 10
+    half = stats.t.ppf(0.975, 10) * (left / 12 * (1 - 12 / 600)) ** 0.5
+    assert (found.high - found.low) / 2 == pytest.approx(half)
+
+
+def test_a_pool_that_is_a_sample_adds_what_it_may_hold_by_chance():
+    answers, predicted, pool, _ = numbers(n=60, size=200)
+    whole, part = mean(answers, predicted, pool, population=1000), mean(answers, predicted, pool)
+    fit = stats.linregress(predicted.numpy(), answers.numpy())
+    left = (answers - fit.intercept - fit.slope * predicted).square().sum().item() / 58
+    variance = left * (1 / 60 - 1 / 200) + answers.var().item() * (1 / 200 - 1 / 1000)
+    assert (whole.high - whole.low) / 2 == pytest.approx(stats.t.ppf(0.975, 58) * variance**0.5)
+    assert whole.value == pytest.approx(part.value)
+    assert part.floor == 0 < whole.floor < whole.high - whole.low
+    assert whole.more(whole.floor) == 140
+
+
+def test_an_answered_sample_does_not_settle_the_mean_of_its_population():
+    held = 0
+    for seed in range(200):
+        answers, predicted, pool, truth = numbers(n=300, size=1000, seed=seed)
+        found = mean(answers, predicted, pool[:300], population=1000)
+        held += found.low <= truth.mean() <= found.high
+    assert 0.9 <= held / 200 <= 0.99
+
+
 def test_groups_count_once():
     answers, predicted, pool, _ = numbers()
     single = mean(answers, predicted, pool)
@@ -49,7 +79,23 @@ def test_groups_count_once():
         pool_groups=[i for i in names for _ in range(2)],
     )
     assert twice.answers == 60
-    assert (twice.low, twice.high) == pytest.approx((single.low, single.high))
+    wider = ((twice.high - twice.low) / (single.high - single.low)) ** 2
+    assert wider == pytest.approx(1 / (1 - 60 / 600))  # no finite correction: a group's items vary
+
+
+def test_one_answer_from_every_group_does_not_settle_the_mean():
+    held = 0
+    for seed in range(150):
+        rng = generator(seed, "every group")
+        share = 0.1 + 0.8 * torch.rand(20, 1, generator=rng, dtype=torch.float64)
+        truth = (torch.rand(20, 50, generator=rng) < share).double()
+        item = torch.randint(50, (20,), generator=rng)
+        names = [group for group in range(20) for _ in range(50)]
+        flat = torch.zeros(1000, dtype=torch.float64)
+        answers = truth[torch.arange(20), item]
+        found = mean(answers, flat[:20], flat, groups=range(20), pool_groups=names)
+        held += found.low <= truth.mean() <= found.high
+    assert held / 150 >= 0.9
 
 
 def test_strata_are_weighted_by_their_size_in_the_pool_not_among_the_answers():

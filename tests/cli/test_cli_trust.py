@@ -142,11 +142,16 @@ def test_estimate_holds_the_true_share_and_says_what_a_width_takes(askwise, home
     (whole,) = found["shares"]
     assert whole["estimate"]["low"] <= 0.5 <= whole["estimate"]["high"]
     assert whole["more"] > 0
+    out = askwise("estimate", home / "own", "--class", "red", "--width", "0.001")[1]
+    assert (
+        f"no width of 0.001: the {whole['estimate']['pool'] - whole['estimate']['answers']} questions" in out
+    )
     by = said(askwise, "estimate", home / "own", "--class", "red", "--by", "year")["shares"]
     assert [one["part"] for one in by] == ["all", "2020", "2021"]
     assert all(one["estimate"] is not None or "at least 10 answers" in one["why"] for one in by)
     out = askwise("estimate", home / "own", "--class", "red", "--by", "year")[1]
     assert "Each interval holds by itself" in out
+    assert "This is a betting interval: it holds for any number of answers" in out
 
 
 def test_more_answers_make_the_estimate_narrower(askwise, home):
@@ -259,7 +264,7 @@ def test_the_mean_of_a_number_is_estimated_with_its_own_words(askwise, tmp_path)
     code, out, _ = askwise("estimate", plan, "--mean", "load", "--width", "5")
     assert code == 0
     assert out.startswith("mean of load, 95 % interval:\n  all: 5")
-    assert "A t interval: right for many answers" in out
+    assert "This is a t interval: right for many answers." in out
     (whole,) = said(askwise, "estimate", plan, "--mean", "load")["means"]
     assert whole["estimate"]["low"] < 50.5
     assert whole["estimate"]["high"] > 49.5

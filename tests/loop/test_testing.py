@@ -309,6 +309,34 @@ def test_the_mean_of_a_number_is_estimated_from_test_answers():
             run.estimate("weight")
 
 
+def test_answers_to_every_test_question_still_leave_the_share_of_the_pool_uncertain():
+    with cloud() as run:
+        run.run(oracle=TOLD)
+        kept = len(region(run))
+        while questions := run.ask_tests(50):
+            run.tell({one.id: TOLD[one.id] for one in questions})
+        [share] = run.estimate(CLASSES[0], width=0.01)
+        assert share.estimate.answers == share.estimate.pool == kept < share.estimate.population == 300
+        truth = list(TOLD.values()).count(CLASSES[0]) / 300
+        assert share.estimate.low <= truth <= share.estimate.high
+        assert share.more == 0
+        assert share.estimate.high - share.estimate.low > 0.05
+        halves = {name: "even" if place % 2 else "odd" for place, name in enumerate(NAMES)}
+        assert [one.estimate.population for one in run.estimate(CLASSES[0], parts=halves)] == [300, 150, 150]
+
+
+def test_with_groups_an_estimate_counts_them_and_says_what_kind_of_interval_it_is():
+    with cloud(store_groups=10, budget=100, draws=2, batch=50) as run:
+        run.run(oracle=TOLD)
+        [share] = run.estimate(CLASSES[0])
+        slides = {NAMES.index(name) // 10 for name in asked(run, "test")}
+        assert share.estimate.answers == len(slides)
+        assert share.estimate.population == 30
+        assert "mean over groups" in share.estimate.interval
+        truth = list(TOLD.values()).count(CLASSES[0]) / 300
+        assert share.estimate.low <= truth <= share.estimate.high
+
+
 SPENT = Stop("the budget of 20 labels is spent")
 REST = Stop("every item is labelled, skipped, quarantined or kept for testing")
 BEGUN = {"unlabelled": 62, "region": 28, "asked": 10, "asked_to_test": 2}

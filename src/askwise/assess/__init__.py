@@ -4,7 +4,7 @@ from askwise.assess.agreement import cohen, fleiss, krippendorff
 from askwise.assess.band import PROMISE, Band, Spread, band
 from askwise.assess.certify import CannotCertify, Certificate, Open, certify, fewest_checks
 from askwise.assess.dawid_skene import Annotators, dawid_skene
-from askwise.assess.estimate import Estimate, prevalence
+from askwise.assess.estimate import Estimate, group_prevalence, prevalence
 from askwise.assess.forecast import Forecast, forecast
 from askwise.assess.means import mean, stratified
 from askwise.assess.misses import Misses, misses
@@ -32,6 +32,7 @@ __all__ = [
     "fleiss",
     "folds",
     "forecast",
+    "group_prevalence",
     "krippendorff",
     "mean",
     "misses",

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from askwise.assess.checks import between, finite, group_means, numbered, same_length
-from askwise.assess.estimate import LEAST, Estimate, sizes
+from askwise.assess.estimate import LEAST, STUDENT, Estimate, sizes
 from askwise.errors import InputError
 
 
@@ -20,11 +21,13 @@ def mean(
     alpha: int | float = 0.05,
     groups: Sequence[Hashable] | None = None,
     pool_groups: Sequence[Hashable] | None = None,
+    population: int | None = None,
 ) -> Estimate:
     """The mean of a number over the pool, with a t interval: for many answers, not for any number of them.
 
     With groups (patients, outlets) a draw is a group, then an item in it: the mean is over groups, and n
-    counts them.
+    counts them. Where the pool is itself a uniform sample, of a `population` of so many items (or groups),
+    the mean is that of the population.
 
     >>> pool = torch.arange(1000) / 1000  # a model's numbers for all items
     >>> found = aw.assess.mean(pool[::10] + 0.1, pool[::10], pool)  # every answer is .1 above them
@@ -37,10 +40,19 @@ def mean(
     same_length(answers=len(answers), predicted=len(predicted))
     if groups is not None:
         answers, predicted, pool = _grouped(answers, pool, groups, pool_groups)
-    sizes(len(answers), len(predicted), len(pool))
-    value, variance, weight = _powered(answers, predicted, pool)
-    counts = {"answers": len(answers), "pool": len(pool)}
-    return _around(value, variance, len(answers) - 1, weight=weight, alpha=alpha, **counts)
+    sizes(len(answers), len(predicted), len(pool), population)
+    whole = len(pool) if population is None else population
+    found = _powered(answers, predicted, pool, whole if groups is None else math.inf)
+    counts = {"answers": len(answers), "pool": len(pool), "population": whole}
+    return _around(
+        found.value,
+        found.variance(**counts),
+        found.freedom,
+        weight=found.weight,
+        alpha=alpha,
+        at_best=found.variance(**counts | {"answers": len(pool)}),
+        **counts,
+    )
 
 
 def stratified(
@@ -75,22 +87,23 @@ def stratified(
     of_answer = torch.tensor([names[one] for one in strata], dtype=torch.int64)
     of_item = torch.tensor([names[one] for one in pool_strata], dtype=torch.int64)
     each: dict[Hashable, Estimate] = {}
-    value, variance, freedom = 0.0, 0.0, 0.0
+    value, variance, lost = 0.0, 0.0, 0.0
     for name, number in names.items():
         mine, items = of_answer == number, of_item == number
         if int(mine.sum()) < LEAST and mine.sum() < items.sum():
             raise InputError(
                 f"stratum {name!r} has {int(mine.sum())} answers, and needs at least {LEAST}; answer more"
             )
-        found, spread, weight = _powered(answers[mine], predicted[mine], pool[items])
-        n, share = int(mine.sum()), float(items.double().mean())
-        counts = {"answers": n, "pool": int(items.sum())}
-        each[name] = _around(found, spread, n - 1, weight=weight, alpha=alpha, **counts)
-        value, variance = value + share * found, variance + share**2 * spread
-        freedom += (share**2 * spread) ** 2 / max(1, n - 1)
+        size, share = int(items.sum()), float(items.double().mean())
+        found = _powered(answers[mine], predicted[mine], pool[items], size)
+        counts = {"answers": int(mine.sum()), "pool": size, "population": size}
+        spread = found.variance(**counts)
+        each[name] = _around(found.value, spread, found.freedom, weight=found.weight, alpha=alpha, **counts)
+        value, variance = value + share * found.value, variance + share**2 * spread
+        lost += (share**2 * spread) ** 2 / max(1, found.freedom)
     weight = math.fsum(one.weight * one.pool for one in each.values()) / len(pool)
-    degrees = variance**2 / freedom if freedom else math.inf  # Satterthwaite
-    counts = {"answers": len(answers), "pool": len(pool)}
+    degrees = variance**2 / lost if lost else math.inf  # Satterthwaite
+    counts = {"answers": len(answers), "pool": len(pool), "population": len(pool)}
     return _around(value, variance, degrees, weight=weight, alpha=alpha, **counts), each
 
 
@@ -103,27 +116,55 @@ def _around(
     alpha: int | float,
     answers: int,
     pool: int,
+    population: int,
+    at_best: float = 0.0,
 ) -> Estimate:
-    """The value with its t interval."""
-    edge = _t(freedom, alpha) * math.sqrt(variance) if variance else 0.0
-    low, high = value - edge, value + edge
+    """The value with its t interval; `at_best` is the variance when the whole pool is answered."""
+    edge, least = (_t(freedom, alpha) * math.sqrt(v) if v else 0.0 for v in (variance, at_best))
     return Estimate(
-        value=value, low=low, high=high, answers=answers, weight=weight, alpha=float(alpha), pool=pool
+        value=value,
+        low=value - edge,
+        high=value + edge,
+        answers=answers,
+        weight=weight,
+        alpha=float(alpha),
+        pool=pool,
+        population=population,
+        floor=2 * least,
+        interval=STUDENT,
     )
 
 
-def _powered(answers: Tensor, predicted: Tensor, pool: Tensor) -> tuple[float, float, float]:
-    """Mean, its variance and the tuned weight."""
-    n, size = len(answers), len(pool)
-    if n == size:
-        return float(answers.mean()), 0.0, 0.0
-    spread = predicted.var()
-    weight = 0.0
+@dataclass(frozen=True)
+class _Powered:
+    """A mean with the tuned weight, and the variance of answers that predictions leave or explain."""
+
+    value: float
+    weight: float
+    left: float
+    explained: float
+    freedom: int
+    settled: int | float
+
+    def variance(self, answers: int, pool: int, population: int) -> float:
+        """Of the mean: the answers tell what predictions leave, the pool what they explain (two phases)."""
+        drawn = self.left * (1 / answers - 1 / self.settled)
+        return drawn + self.explained * (1 / pool - 1 / population)
+
+
+def _powered(answers: Tensor, predicted: Tensor, pool: Tensor, settled: int | float) -> _Powered:
+    """The mean, which so many answers settle; fitting the weight costs a degree of freedom."""
+    n = len(answers)
+    if n == settled:
+        return _Powered(float(answers.mean()), 0.0, 0.0, 0.0, 0, settled)
+    spread, total = predicted.var(), float(answers.var())
+    weight, freedom = 0.0, n - 1
     if spread > 0:
         together = ((answers - answers.mean()) * (predicted - predicted.mean())).sum() / (n - 1)
-        weight = float((together / spread).clamp(0, 1))
+        weight, freedom = float((together / spread).clamp(0, 1)), n - 2
     z = answers - weight * (predicted - pool.mean())
-    return float(z.mean()), float(z.var()) / n * (1 - n / size), weight
+    left = float((z - z.mean()).square().sum()) / freedom
+    return _Powered(float(z.mean()), weight, left, max(0.0, total - left), freedom, settled)
 
 
 def _grouped(

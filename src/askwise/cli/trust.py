@@ -117,8 +117,10 @@ def estimate(
     typer.echo(f"{'share' if mean is None else 'mean'} of {wanted}, 95 % interval:")
     for one in found:
         typer.echo(f"  {one.part}: {_estimate_line(one, mean is None, width)}")
+    for kind in sorted({one.estimate.interval for one in found if one.estimate}):
+        typer.echo(f"This is {kind}.")
     if mean is not None:
-        typer.echo("A t interval: right for many answers; a mean of items that could be told.")
+        typer.echo("It is the mean of items that could be told.")
     if len(found) > 1:
         typer.echo("Each interval holds by itself, not all of them together.")
     if waiting:
@@ -132,6 +134,8 @@ def _estimate_line(one: "Share", share: bool, width: float | None) -> str:
     e = one.estimate
     rest = f"; {one.skipped} skipped" if one.skipped else ""
     need = "" if one.more is None else f"; {one.more:,} more answers for a width of {width:g}"
+    if width is not None and width < e.floor:
+        need = f"; no width of {width:g}: the {one.more:,} questions left would give about {e.floor:.2g}"
     shown = f"{e.value:.4g} ({e.low:.4g} to {e.high:.4g})"
     if share:
         shown = f"{100 * e.value:.1f} % ({100 * e.low:.1f} to {100 * e.high:.1f})"

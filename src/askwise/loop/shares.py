@@ -1,16 +1,17 @@
 """How many of the pool are of a class, and the mean of a number: from test answers and all predictions."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import torch
 
-from askwise.assess import Estimate, mean, prevalence
+from askwise.assess import Estimate, group_prevalence, mean, prevalence
 from askwise.errors import InputError
 from askwise.loop.measure import known_by
 from askwise.loop.models import latest
 from askwise.loop.setting import Setting
+from askwise.loop.testing import Testing
 from askwise.store.classes import position
 from askwise.store.labels import Label, Numbers, Tags
 
@@ -24,7 +25,8 @@ class Share:
     skipped: int
     why: str = ""
     more: int | None = None
-    """Uniform answers that the wanted width should take besides, where one was wanted."""
+    """Uniform answers that the wanted width should take besides, where one was wanted: at most all that are
+    left, which give no width below `estimate.floor`."""
 
     def as_json(self) -> dict[str, Any]:
         """The share as plain values."""
@@ -41,8 +43,11 @@ def share_of(
 ) -> list[Share]:
     """The share of a class over the pool, then over every part of it (`parts` names that of each item).
 
-    Where labels are numbers it is the mean of the number of that name. Every interval is valid by itself,
-    for any number of answers; with groups, and of means, it is a t interval, for many.
+    The pool is all items that are not held out. The items kept for testing are a uniform sample of those of
+    them that had no label at the beginning, and the test answers one of these: both enter the interval.
+
+    Where labels are numbers it is the mean of the number of that name. Every interval is valid by itself; of
+    what kind it is, it says.
     """
     setting.refresh()
     testing = setting.testing()
@@ -68,14 +73,22 @@ def share_of(
     value: Callable[[Label | None, int], bool | float | None] = _number if numbers else _is
     said = {one.id: value(one.label, place) for one in testing.tested() if one.id in predicted}
     groups = {name: testing.group_of(name) for name in ids} if testing.groups else None
-    estimate, whole = _mean if numbers else _share, _Known(said, predicted, groups, alpha)
+    every = [name for name in setting.pool.ids if name not in setting.held]
+    estimate = _mean if numbers else _share
+    whole = _Known(said, predicted, _count(testing, every), groups, alpha)
     found = [estimate("all", whole)]
     for part in sorted({parts[name] for name in ids if name in parts}) if parts else ():
         mine = {name for name in ids if parts is not None and parts.get(name) == part}
-        found.append(estimate(part, whole.within(mine)))
+        size = _count(testing, [name for name in every if parts is not None and parts.get(name) == part])
+        found.append(estimate(part, whole.within(mine, population=size)))
     if width is None:
         return found
     return [replace(one, more=one.estimate.more(width) if one.estimate else None) for one in found]
+
+
+def _count(testing: Testing, names: Sequence[str]) -> int:
+    """How many draws these items allow: of groups, where there are any."""
+    return len({testing.group_of(name) for name in names}) if testing.groups else len(names)
 
 
 def _is(label: Label | None, place: int) -> bool | None:
@@ -92,20 +105,22 @@ def _number(label: Label | None, place: int) -> float | None:
 
 @dataclass(frozen=True)
 class _Known:
-    """What was said of some items (None where nobody knows), and what is predicted of all."""
+    """What was said of some items (None where nobody knows), and what is predicted of all that are kept."""
 
     said: Mapping[str, bool | float | None]
     predicted: Mapping[str, float]
+    population: int
     groups: Mapping[str, str] | None
     alpha: int | float
 
-    def within(self, ids: Collection[str]) -> "_Known":
+    def within(self, ids: Collection[str], *, population: int) -> "_Known":
         """The same of these items alone."""
         said = {name: value for name, value in self.said.items() if name in ids}
-        return replace(self, said=said, predicted={k: v for k, v in self.predicted.items() if k in ids})
+        predicted = {name: value for name, value in self.predicted.items() if name in ids}
+        return replace(self, said=said, predicted=predicted, population=population)
 
     def mean(self, answers: Mapping[str, float]) -> Estimate:
-        """The mean over all items, from these answers and every prediction."""
+        """The mean over the population, from these answers and every prediction."""
         groups = self.groups
         return mean(
             torch.tensor(list(answers.values()), dtype=torch.float64),
@@ -114,18 +129,25 @@ class _Known:
             alpha=self.alpha,
             groups=None if groups is None else [groups[name] for name in answers],
             pool_groups=None if groups is None else [groups[name] for name in self.predicted],
+            population=self.population,
         )
 
     def prevalence(self, answers: Mapping[str, bool]) -> Estimate:
-        """The share over all items; by groups it is their mean, kept within 0 and 1."""
+        """The share over the population; of groups the mean of their shares."""
         if self.groups is not None:
-            found = self.mean({name: float(value) for name, value in answers.items()})
-            return replace(found, low=max(0.0, found.low), high=min(1.0, found.high))
+            return group_prevalence(
+                torch.tensor(list(answers.values())),
+                [self.groups[name] for name in answers],
+                pool=len({self.groups[name] for name in self.predicted}),
+                population=self.population,
+                alpha=self.alpha,
+            )
         return prevalence(
             torch.tensor(list(answers.values())),
             torch.tensor([self.predicted[name] for name in answers], dtype=torch.float64),
             torch.tensor(list(self.predicted.values()), dtype=torch.float64),
             alpha=self.alpha,
+            population=self.population,
         )
 
 
