@@ -36,6 +36,20 @@ def test_a_skipped_item_may_be_a_wrong_one_of_any_class():
     assert found.classes[0].answers == 20
 
 
+def test_classes_that_are_gone_take_no_share_of_alpha():
+    labels = torch.tensor([0] * 20 + [2] * 20)
+    found, alone = (
+        recalls(labels, labels, classes=4, gone={1, 3}),
+        recalls(labels // 2, labels // 2, classes=2),
+    )
+    assert found.balanced == alone.balanced
+    assert found.classes == (alone.classes[0], None, alone.classes[1], None)
+    with pytest.raises(InputError, match="labels name class 2, which is gone"):
+        recalls(labels, labels, classes=4, gone={2})
+    with pytest.raises(InputError, match="at least 2 classes, not 1"):
+        recalls(labels, labels, classes=2, gone={0})
+
+
 def test_a_stop_rule_gets_the_stricter_constant():
     labels = torch.tensor([0] * 20 + [1] * 20)
     assert recalls(labels, labels, classes=2, stopping=True).balanced.alpha == pytest.approx(0.05 / 8)

@@ -231,6 +231,23 @@ def test_test_answers_are_scored_again_with_each_new_model():
         assert set(asked(run, "test")) <= last.keys()
 
 
+def test_after_a_merge_guesses_count_as_labels_do_and_recall_knows_the_classes_in_use():
+    with cloud(budget=120) as run:
+        run.run(oracle=TOLD)
+        before, items = run.status().quality, run.rounds()[-1].metrics["testing"]["items"]
+        run.merge("blue", into="green")
+        found = run.status().quality  # by the model from before the merge
+        now = {"red": 0, "green": 1, "blue": 1}
+        right = [(items[name][0] > 0) == (now[TOLD[name]] > 0) for name in asked(run, "test")]
+        assert found.accuracy.share == pytest.approx(np.mean(right))
+        assert found.accuracy.low >= before.accuracy.low
+        assert found.recalls.classes[2] is None
+        assert found.recalls.balanced.low > before.recalls.balanced.low
+        run.merge("green", into="red")  # one class is left, and has no recall
+        found = run.status().quality
+        assert (found.accuracy.share, found.recalls) == (1, None)
+
+
 def test_a_stop_rule_acts_on_the_stricter_lower_limit():
     with cloud(until=0.6, budget=300) as run:
         end = run.run(oracle=TOLD)

@@ -10,7 +10,7 @@ from askwise.store import labels
 from askwise.store.contract import Store
 from askwise.store.facts import RULES, Group, Item, Round
 from askwise.store.labels import Label
-from askwise.store.standing import moves_labels, rules
+from askwise.store.standing import Rules, moves_labels, rules
 
 TESTING = "testing"
 """Where a round notes, among its metrics, what its model says of the items that are kept for testing."""
@@ -27,6 +27,8 @@ class Noted:
     tally: Tally
     said: Mapping[str, Label | None]
     """The labels of the items that the round has scored, as far as they were answered or skipped."""
+    rules: Rules
+    """How what was said becomes a label by now."""
     groups: Mapping[str, str] = field(default_factory=dict)
     on: bool = True
 
@@ -78,7 +80,7 @@ def noted_tests(store: Store, past: Round | None, share: float) -> Noted | None:
     new = in_region(store, share, [item.id for item in store.facts(Item, since=past.revision)])
     texts = {name: text for name, text in said.items() if text != _WAITS}
     read = {name: None if text is None else labels.read(text) for name, text in texts.items()}
-    return Noted(told[KEPT] + len(new), found, read)
+    return Noted(told[KEPT] + len(new), found, read, how)
 
 
 def last_tested(store: Store) -> Round | None:

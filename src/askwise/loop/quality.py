@@ -16,6 +16,7 @@ from askwise.loop.plan import Plan
 from askwise.loop.testing import Testing
 from askwise.oracle.labelling import labelling
 from askwise.store.facts import Round
+from askwise.store.labels import Label
 
 VOID = (
     "It is void if test answers influence training or settings, or if the items to come are unlike the pool."
@@ -35,6 +36,7 @@ class Marks:
     labels: Int64[Tensor, " n"]
     """-1 where the item was skipped."""
     predicted: Int64[Tensor, " n"]
+    """As these classes count by now; -1 where one was split or retired."""
     uncertainty: Float[Tensor, " n"]
     region: Spread
     groups: tuple[str, ...] | None = None
@@ -94,11 +96,12 @@ def quality(plan: Plan, tests: Tests, last: Round | None) -> Quality | None:
     except InputError as error:
         return Quality(**counts, **told, why=str(error))
     known = ~found.skipped
-    if found.groups is None:
+    if found.groups is None and len(plan.classes) - len(tests.rules.into) > 1:
         told["recalls"] = recalls(
             found.labels[known],
             found.predicted[known],
             classes=len(plan.classes),
+            gone=tests.rules.into,
             skipped=int(found.skipped.sum()),
         )
     return Quality(**counts, **told)
@@ -111,13 +114,19 @@ def marks(tests: Tests, last: Round | None) -> Marks | None:
         return None
     done = [one for one in tests.tested() if one.id in measured["items"]]
     known = [measured["items"][one.id] for one in done]
+    guesses = [tests.rules.counts_for(guess) for guess, _ in known]
     return Marks(
-        torch.tensor([one.label if isinstance(one.label, int) else -1 for one in done], dtype=torch.int64),
-        torch.tensor([guess for guess, _ in known], dtype=torch.int64),
+        _numbers([one.label for one in done]),
+        _numbers(guesses),
         torch.tensor([uncertainty for _, uncertainty in known], dtype=torch.float64),
         Spread.read(measured["region"]),
         tuple(tests.group_of(one.id) for one in done) if tests.groups else None,
     )
+
+
+def _numbers(labels: Sequence[Label | None]) -> Int64[Tensor, " n"]:
+    """The classes as numbers, -1 where there is none."""
+    return torch.tensor([one if isinstance(one, int) else -1 for one in labels], dtype=torch.int64)
 
 
 def enough(plan: Plan, tests: Tests, last: Round | None) -> str:

@@ -64,6 +64,11 @@ class Testing:
         """Whether anything is kept for testing."""
         return self.share > 0
 
+    @property
+    def rules(self) -> Rules:
+        """How what was said becomes a label by now."""
+        return self.ledger.rules
+
     def refresh(self, ids: Iterable[str], count: int, *, ready: Set[str] | None = None) -> "Testing":
         """Itself, with everything that was appended since; `ids` are the `count` items of the pool.
 
