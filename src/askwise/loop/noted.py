@@ -14,7 +14,7 @@ from askwise.store.standing import Rules, moves_labels, rules
 
 TESTING = "testing"
 """Where a round notes, among its metrics, what its model says of the items that are kept for testing."""
-KEPT, TALLY, SAID = "kept", "tally", "said"
+KEPT, TALLY, SAID, GROWN = "kept", "tally", "said", "grown"
 _WAITS = ""  # written where a label would be
 _NEAR = 64  # revisions looked back on for the last round that was tested, at first
 
@@ -30,6 +30,8 @@ class Noted:
     rules: Rules
     """How what was said becomes a label by now."""
     groups: Mapping[str, str] = field(default_factory=dict)
+    asked: Collection[str] = ()
+    """Those of the items that the round has scored that were asked."""
     on: bool = True
 
     def left(self) -> int:
@@ -50,6 +52,7 @@ def note_tests(testing: Testing, scored: Collection[str], *, seen: int) -> dict[
     written = {one.id: _written(one.label) for one in testing.tested_at(seen)}
     return {
         KEPT: testing.size,
+        GROWN: testing.grown(),
         TALLY: asdict(testing.tally_at(seen)),
         SAID: {name: written.get(name, _WAITS) for name in testing.trials if name in scored},
     }
@@ -80,7 +83,7 @@ def noted_tests(store: Store, past: Round | None, share: float) -> Noted | None:
     new = in_region(store, share, [item.id for item in store.facts(Item, since=past.revision)])
     texts = {name: text for name, text in said.items() if text != _WAITS}
     read = {name: None if text is None else labels.read(text) for name, text in texts.items()}
-    return Noted(told[KEPT] + len(new), found, read, how)
+    return Noted(told[KEPT] + len(new), found, read, how, asked=said.keys())
 
 
 def last_tested(store: Store) -> Round | None:

@@ -34,6 +34,8 @@ def said(found: Quality, classes: Sequence[str]) -> list[tuple[str, str]]:
         told = ", ".join(f"{name} {value:.3f}" for name, value in found.estimates.items())
         lines.append(("", f"estimates on the test answers, without a promise: {told}"))
     if found.accuracy is not None or found.tags:
+        if found.added:
+            lines.append(("", since_then(found.added)))
         lines.append(("", f"{PROMISE} {VOID}"))
     if found.forecast is not None:
         lines.append(("", forecast_sentence(found.forecast)))
@@ -43,6 +45,14 @@ def said(found: Quality, classes: Sequence[str]) -> list[tuple[str, str]]:
 def between(one: Band) -> str:
     """The limits of a band, e.g. `between 79.1 and 94.0 %`."""
     return f"between {100 * one.low:.1f} and {100 * one.high:.1f} %"
+
+
+def since_then(added: int) -> str:
+    """What a band leaves out, after so many items were added to those kept for testing."""
+    return (
+        f"{added:,} of the items that were added since the last training are kept for testing: the band "
+        "speaks of the earlier ones"
+    )
 
 
 def forecast_sentence(one: Forecast) -> str:

@@ -10,7 +10,7 @@ from askwise.loop.plan import Plan, make
 from askwise.loop.tally import Tally, Trial, tally
 from askwise.seeding import derive, hashes
 from askwise.store.contract import Store
-from askwise.store.facts import Answer, Fact, Group, Planned, Question
+from askwise.store.facts import Answer, Fact, Group, Item, Planned, Question
 from askwise.store.labels import Label
 from askwise.store.ledger import Ledger
 from askwise.store.standing import Rules
@@ -134,6 +134,19 @@ class Testing:
         """How many test questions are due among the next `ahead` others, for this share of all."""
         wanted = share / (1 - share) * (self.tally.learned + ahead)
         return max(0, min(int(wanted + 1e-9) - self.tally.asked, self.left()))
+
+    @property
+    def asked(self) -> Collection[str]:
+        """The items that were asked to test."""
+        return self.trials.keys()
+
+    def grown(self) -> bool:
+        """Whether items came to the region after the first test question was asked."""
+        if not self.trials:
+            return False
+        about = self.ledger.about(next(iter(self.trials)))
+        first = next(fact for fact in about if isinstance(fact, Question) and fact.kind == "test")
+        return any(item.id in self._marked for item in self.store.facts(Item, since=first.revision))
 
     def open(self) -> list[Question]:
         """The test questions that wait for an answer."""
