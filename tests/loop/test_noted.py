@@ -196,8 +196,8 @@ def test_a_status_reads_what_is_new_and_not_what_is_old(tmp_path, read):
 
 
 def test_tallies_add_and_subtract():
-    one, other = Tally(1, 2, 3, 4, 5, 6), Tally(6, 5, 4, 3, 2, 1)
-    assert one + other == Tally(7, 7, 7, 7, 7, 7)
+    one, other = Tally(1, 2, 3, 4, 5, 6, 7), Tally(7, 6, 5, 4, 3, 2, 1)
+    assert one + other == Tally(8, 8, 8, 8, 8, 8, 8)
     assert (one + other) - other == one
 
 

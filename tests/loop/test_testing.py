@@ -397,10 +397,33 @@ def test_a_last_word_settles_the_answers_to_a_test_question_and_is_not_learned_f
         test = next(fact.id for q in run.ask() for fact in run.store.facts(Question) if fact.kind == "test")
         run.tell({test: "red"}, annotator="a")
         run.tell({test: "blue"}, annotator="b")
-        assert not run.setting.testing().tested(), "a tie waits"
+        assert [one.label for one in run.setting.testing().tested()] == [None], "a tie waits"
         run.resolve({test: "blue"}, annotator="c")
         assert [one.label for one in run.setting.testing().tested()] == [CLASSES.index("blue")]
         assert test not in ledger(run).labels
+
+
+def test_test_items_on_which_people_disagree_count_as_skipped_until_that_is_settled():
+    with cloud(needed=2, policy="majority", budget=120, batch=40, draws=2) as run:
+        for _ in range(3):
+            questions = run.ask()
+            kept = region(run)
+            for place, one in enumerate(questions):
+                other = SKIP if place % 2 else CLASSES[CLASSES.index(TOLD[one.id]) - 1]
+                run.tell({one.id: TOLD[one.id]}, annotator="a")
+                run.tell({one.id: other if one.id in kept and place % 3 else TOLD[one.id]}, annotator="b")
+        found = run.status()
+        test = run.setting.testing()
+        waiting = [one.question for one in test.open()]
+        assert waiting
+        assert found.quality.skipped == test.tally.unsettled == len(waiting) == test.tally.open
+        assert found.quality.accuracy.skipped == len(waiting) / len(test.trials)
+        assert found.counts.open == len(waiting)  # somebody can still settle them
+        right = found.quality.accuracy
+        run.resolve({one.id: TOLD[one.id] for one in test.open()}, annotator="c")
+        found = run.status().quality
+        assert (found.skipped, found.accuracy.skipped, found.answers) == (0, 0, len(test.trials))
+        assert right.low < found.accuracy.low <= found.accuracy.high <= right.high
 
 
 @pytest.mark.parametrize("task", task_runs.TASKS)

@@ -26,7 +26,7 @@ class Noted:
     size: int
     tally: Tally
     said: Mapping[str, Label | None]
-    """The labels of the items that the round has scored, as far as they were answered or skipped."""
+    """Of the items that the round has scored the labels of those with all the answers they were asked for."""
     rules: Rules
     """How what was said becomes a label by now."""
     groups: Mapping[str, str] = field(default_factory=dict)
@@ -39,7 +39,7 @@ class Noted:
         return self.size - self.tally.used
 
     def tested(self) -> list[Tested]:
-        """The test items that were scored, and answered or skipped, in the order in which they were drawn."""
+        """Those of the test items that were scored, in the order in which they were drawn."""
         return [Tested(name, label) for name, label in self.said.items()]
 
     def group_of(self, identity: str) -> str:
@@ -64,7 +64,8 @@ def noted_tests(store: Store, past: Round | None, share: float) -> Noted | None:
     That is where groups share a fate, or where classes or the policy have changed since.
     """
     told = {} if past is None else past.metrics.get(TESTING, {})
-    if past is None or TALLY not in told or store.last(Group) is not None:
+    counted = told.get(TALLY, {}).keys() == asdict(Tally()).keys()  # an older version noted less
+    if past is None or not counted or store.last(Group) is not None:
         return None
     ruling = store.facts(*RULES)
     if any(fact.revision > past.seen and moves_labels(fact) for fact in ruling):
@@ -78,8 +79,7 @@ def noted_tests(store: Store, past: Round | None, share: float) -> Noted | None:
         now = tally(touched[name], how, inside=name in inside)
         found += now - tally(before, how, inside=name in inside)
         if now.asked and name in told.get("items", ()):
-            done = now.answered or now.skipped
-            said[name] = _written(trials[name].standing(how).label) if done else _WAITS
+            said[name] = _written(trials[name].standing(how).label) if now.tested else _WAITS
     new = in_region(store, share, [item.id for item in store.facts(Item, since=past.revision)])
     texts = {name: text for name, text in said.items() if text != _WAITS}
     read = {name: None if text is None else labels.read(text) for name, text in texts.items()}

@@ -66,6 +66,7 @@ class Quality:
 
     answers: int
     skipped: int
+    """Test items that were skipped, or on which answers disagree until somebody settles it."""
     added: int = 0
     """Items that those kept for testing have gained since the last model: no promise speaks of them."""
     accuracy: Band | None = None
@@ -83,7 +84,8 @@ def quality(plan: Plan, tests: Tests, last: Round | None) -> Quality | None:
     """How good the last model is; None where nothing is kept for testing."""
     if not tests.on:
         return None
-    counts: dict[str, Any] = {"answers": tests.tally.answered, "skipped": tests.tally.skipped}
+    tally = tests.tally
+    counts: dict[str, Any] = {"answers": tally.answered, "skipped": tally.skipped + tally.unsettled}
     measured = None if last is None else last.metrics.get(TESTING)
     if last is None or measured is None:
         return Quality(**counts, why=_UNTESTED if last is not None else "there is no model yet")

@@ -20,7 +20,7 @@ _WHOLE = 2**56  # hashes are whole numbers below this
 
 @dataclass(frozen=True)
 class Tested:
-    """A test item that was asked: its label, or none if it was skipped or the model's guess was seen."""
+    """A test item that was asked: its label, or none if it was skipped, unsettled, or the guess was seen."""
 
     id: str
     label: Label | None
@@ -157,12 +157,12 @@ class Testing:
         ]
 
     def tested(self) -> list[Tested]:
-        """The test items that were answered or skipped, in the order in which they were drawn."""
+        """The test items with all the answers they were asked for, in the order in which they were drawn."""
         how = self.ledger.rules
         return [
             Tested(name, trial.standing(how).label)
             for name, trial in self.trials.items()
-            if self._counted[name].answered or self._counted[name].skipped
+            if self._counted[name].tested
         ]
 
     def tested_at(self, at: int) -> list[Tested]:
@@ -172,7 +172,7 @@ class Testing:
         return [
             Tested(name, Trial.of(history).standing(how).label)
             for name, history in found.items()
-            if (counts := self._of(name, history, how)).answered or counts.skipped
+            if self._of(name, history, how).tested
         ]
 
     def tally_at(self, at: int) -> Tally:
