@@ -1,5 +1,7 @@
 """Bands of parts: each with its share of alpha, so that all hold together."""
 
+import math
+
 import pytest
 import torch
 
@@ -48,6 +50,11 @@ def test_classes_that_are_gone_take_no_share_of_alpha():
         recalls(labels, labels, classes=4, gone={2})
     with pytest.raises(InputError, match="at least 2 classes, not 1"):
         recalls(labels, labels, classes=2, gone={0})
+
+
+def test_of_skipped_items_alone_no_share_is_told():
+    none = torch.zeros(0, dtype=torch.int64)
+    assert math.isnan(recalls(none, none, classes=2, skipped=12).balanced.share)
 
 
 def test_a_stop_rule_gets_the_stricter_constant():

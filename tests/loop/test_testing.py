@@ -296,7 +296,10 @@ def test_with_groups_the_band_counts_groups_not_answers():
         tests = asked(run, "test")
         slides = {NAMES.index(name) // 10 for name in tests}
         assert len(slides) < len(tests)
-        assert run.status().quality.accuracy.answers == len(slides)
+        found = run.status().quality
+        assert (found.accuracy.groups, found.accuracy.answers) == (len(slides), len(tests))
+        [said] = [line for head, line in saying.said(found, CLASSES) if head]
+        assert f"of {len(tests)} test answers, as a mean over {len(slides)} groups, are right" in said
     with cloud(budget=100, draws=2, batch=50) as run:  # the control: without groups every answer counts
         run.run(oracle=TOLD)
         assert run.status().quality.accuracy.answers == len(asked(run, "test"))

@@ -65,15 +65,14 @@ def recalls(
         unsure = unknown[of_class]
         low, high = limits((wrong | unsure).double(), wrong.double(), None, None, each)
         edges.append((low, high))
-        answered = int((~unsure).sum())
-        if answered >= LEAST:
-            found[one] = told(low, high, wrong, unsure, answered, each)
+        if int((~unsure).sum()) >= LEAST:
+            found[one] = told(low, high, wrong, unsure, each)
     right = labels == predicted
     shares = [float(right[labels == one].double().mean()) for one in used if (labels == one).any()]
     balanced = Band(
         low=math.fsum(low for low, _ in edges) / len(used),
         high=math.fsum(high for _, high in edges) / len(used),
-        share=math.fsum(shares) / max(1, len(shares)),
+        share=math.fsum(shares) / len(shares) if shares else math.nan,
         answers=len(labels),
         skipped=skipped / (len(labels) + skipped),
         alpha=each * len(used),

@@ -12,7 +12,7 @@ from askwise.loop.edits import refuse_gone
 from askwise.loop.noted import TESTING
 from askwise.loop.plan import Plan
 from askwise.loop.quality import added, marks, next_labels
-from askwise.loop.saying import between, forecast_sentence, since_then
+from askwise.loop.saying import between, forecast_sentence, measured_on, since_then
 from askwise.loop.testing import Testing
 from askwise.oracle.labelling import labelling
 from askwise.project import Project
@@ -252,10 +252,12 @@ class Desk:
             one = found.band()
         except InputError:
             return None  # too few answers so far
-        said = f"The accuracy is {between(one)}, measured on {one.answers} test answers."
+        said = f"The accuracy is {between(one)}, measured on {measured_on(one)}."
         if new := added(kept, last.metrics[TESTING]):
             said += f" {since_then(new)}."
-        return models.Accuracy(value=one.share, low=one.low, high=one.high, said=said)
+        return models.Accuracy(
+            value=one.share if one.answers else None, low=one.low, high=one.high, said=said
+        )
 
     def label(self, value: models.Value) -> Label:
         """The label that a value names."""

@@ -242,7 +242,7 @@ class Point(BaseModel):
 class Accuracy(BaseModel):
     """Accuracy with the band that holds at every look, and a sentence on it."""
 
-    value: float
+    value: float | None
     low: float
     high: float
     said: str
