@@ -298,6 +298,7 @@ def test_with_groups_the_band_counts_groups_not_answers():
         assert len(slides) < len(tests)
         found = run.status().quality
         assert (found.accuracy.groups, found.accuracy.answers) == (len(slides), len(tests))
+        assert saying.measured_on(found.accuracy) == f"{len(tests)} test answers of {len(slides)} groups"
         [said] = [line for head, line in saying.said(found, CLASSES) if head]
         assert f"of {len(tests)} test answers, as a mean over {len(slides)} groups, are right" in said
     with cloud(budget=100, draws=2, batch=50) as run:  # the control: without groups every answer counts
