@@ -1,5 +1,7 @@
 """Bands of parts: each with its share of alpha, so that all hold together."""
 
+import math
+
 import pytest
 import torch
 
@@ -34,6 +36,25 @@ def test_a_skipped_item_may_be_a_wrong_one_of_any_class():
     assert found.classes[0].low == found.classes[1].low == alone.low
     assert found.classes[0].high == 1
     assert found.classes[0].answers == 20
+
+
+def test_classes_that_are_gone_take_no_share_of_alpha():
+    labels = torch.tensor([0] * 20 + [2] * 20)
+    found, alone = (
+        recalls(labels, labels, classes=4, gone={1, 3}),
+        recalls(labels // 2, labels // 2, classes=2),
+    )
+    assert found.balanced == alone.balanced
+    assert found.classes == (alone.classes[0], None, alone.classes[1], None)
+    with pytest.raises(InputError, match="labels name class 2, which is gone"):
+        recalls(labels, labels, classes=4, gone={2})
+    with pytest.raises(InputError, match="at least 2 classes, not 1"):
+        recalls(labels, labels, classes=2, gone={0})
+
+
+def test_of_skipped_items_alone_no_share_is_told():
+    none = torch.zeros(0, dtype=torch.int64)
+    assert math.isnan(recalls(none, none, classes=2, skipped=12).balanced.share)
 
 
 def test_a_stop_rule_gets_the_stricter_constant():

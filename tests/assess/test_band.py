@@ -187,8 +187,29 @@ def test_groups_count_once_and_a_band_of_single_items_is_the_plain_one():
         groups=[names[i] for i in place for _ in range(2)],
         region_groups=[name for name in names for _ in range(2)],
     )
-    assert twice.answers == 30
+    assert (twice.groups, twice.answers) == (30, 60)
     assert (twice.low, twice.high) == pytest.approx((plain.low, plain.high))
+
+
+def test_beside_a_band_of_groups_stand_the_shares_of_groups():
+    sizes, bad = [3] * 15 + [40] * 3, [0] * 15 + [34] * 3  # three large groups in which most is wrong
+    groups = [group for group, size in enumerate(sizes) for _ in range(size)]
+    wrong = torch.tensor([at < most for size, most in zip(sizes, bad, strict=True) for at in range(size)])
+    skipped = torch.tensor([group in (0, 1, 17) for group in groups])
+    found = band(wrong, groups=groups)
+    assert found.low <= found.share <= found.high
+    assert found.share == pytest.approx((15 + 3 * 6 / 40) / 18)
+    assert not found.low <= 1 - float(wrong.double().mean()) <= found.high  # the control: over items
+    some = band(wrong, groups=groups, skipped=skipped)
+    assert some.share == pytest.approx((13 + 2 * 6 / 40) / 15)
+    assert some.skipped == pytest.approx(3 / 18)
+    assert (some.groups, some.answers) == (18, 13 * 3 + 2 * 40)
+
+
+def test_of_skipped_items_alone_no_share_is_told():
+    found = band(torch.zeros(12, dtype=torch.bool), skipped=torch.ones(12, dtype=torch.bool))
+    assert (found.low, found.high, found.answers, found.skipped) == (pytest.approx(0), 1, 0, 1)
+    assert math.isnan(found.share)
 
 
 def test_groups_that_err_as_a_whole_make_the_band_wider_than_their_items_would():

@@ -155,6 +155,28 @@ def test_tags_are_tempered_and_stay_what_they_are():
         assert run.fitted.temperature != 1
 
 
+@pytest.mark.parametrize("threshold", [0.2, 0.5])
+def test_the_tags_that_are_banded_are_those_that_are_shown(threshold):
+    changes = {"test": None, "testing": 0.45, "region": 0.5, "budget": 30, "posterior": "modal"}
+    task = aw.tasks.multilabel(threshold=threshold)
+    with task_runs.learner("multilabel", task=task, **changes) as run:
+        run.run(oracle=task_runs.TRUTH["multilabel"])
+        items, tested = run.rounds()[-1].metrics["testing"]["items"], run.setting.testing().tested()
+        rows = [task_runs.IDS.index(name) for name in items]
+        assert len(tested) >= LEAST
+        (_, bare), (_, handed) = latest(run.setting), handed_over(run.setting)
+        chances = aw.predict(bare, task_runs.ROWS[rows], draws=1).mean[..., 1]
+        shown = aw.predict(handed, task_runs.ROWS[rows], draws=1).mean[..., 1] > threshold
+        assert [said for said, _ in items.values()] == shown.tolist()
+        doubt = torch.tensor([found for _, found in items.values()], dtype=torch.float64)
+        assert torch.allclose(doubt, torch.where(shown, 1 - chances, chances).double(), atol=1e-6)
+        assert (handed.temperature == 1) == (threshold != 0.5)
+        right = torch.stack([shown[list(items).index(one.id)] for one in tested if one.id in items])
+        truth = task_runs.LABELS["multilabel"][[task_runs.IDS.index(one.id) for one in tested]] == 1
+        shares = (right == truth).double().mean(dim=0)
+        assert [one.share for one in run.status().quality.tags.values()] == pytest.approx(shares.tolist())
+
+
 def test_calibrate_wants_validation_data_or_test_questions():
     with pytest.raises(InputError, match="calibrate needs validation data or test questions"):
         learner(pool=pool(), calibrate=True)

@@ -2,6 +2,7 @@
 
 import random
 from concurrent.futures import ThreadPoolExecutor
+from itertools import takewhile
 from threading import Barrier
 
 import pytest
@@ -9,7 +10,9 @@ import task_runs
 from small_run import CLASSES, learner
 from test_testing import CLOUD, NAMES, TESTED, TOLD, cloud
 
-from askwise.loop import noted, setting, testing
+from askwise.loop import noted, saying, setting, testing
+from askwise.loop.perform import train_round
+from askwise.loop.plan import make
 from askwise.loop.status import status
 from askwise.loop.tally import Tally
 from askwise.pool import arrays
@@ -128,6 +131,35 @@ def test_items_that_came_later_are_counted_in_or_out_of_the_region(whole):
         assert before.region < short.counts.region < before.region + 100
 
 
+def test_after_items_were_added_the_band_takes_the_beginning_of_the_order_that_was_asked(tmp_path, whole):
+    changes = {"pool": arrays(CLOUD[:150], ids=NAMES[:150]), "testing": 0.4, "draws": 2}
+    with cloud(tmp_path / "grown.db", budget=70, **changes) as run:
+        run.run(oracle=TOLD)
+        run.add(arrays(CLOUD[150:], ids=NAMES[150:]))
+        found = run.status().quality
+        assert found.added == sum(name in NAMES[150:] for name in run.setting.testing().order()) > 10
+        said = [line for _, line in saying.said(found, CLASSES)]
+        assert sum("the band speaks of the earlier ones" in line for line in said) == 1
+        run.setting.plan = make(run.plan.model_dump() | {"until": 0.01})
+        assert "lower limit" not in run.setting.refresh().enough  # it would speak of the earlier items alone
+        fresh = [name for name in NAMES[150:] if name not in run.setting.testing()]
+        run.tell({name: TOLD[name] for name in fresh[:5]})
+        train_round(run.setting)
+        short, full = whole(run.store)
+        assert short.quality == full.quality
+        assert (short.quality.accuracy, short.quality.added) == (None, 0)
+        assert "test answers count again as soon as the new items" in short.quality.why
+        while run.status().quality.accuracy is None:
+            run.tell({one.id: TOLD[one.id] for one in run.ask_tests(3)})
+        counted = run.status().quality.accuracy.answers
+        order, asked = run.setting.testing().order(), run.setting.testing().trials
+        beginning = list(takewhile(lambda name: name in asked, order))
+        assert 10 <= counted == len(beginning) < len(asked)
+        short, full = whole(run.store)
+        assert short.quality == full.quality
+        assert run.setting.refresh().enough.startswith("the accuracy's lower limit")  # the control
+
+
 def test_a_model_that_was_not_tested_leaves_the_note_of_an_older_one(tmp_path, whole, monkeypatch):
     from askwise.loop import live
 
@@ -164,8 +196,8 @@ def test_a_status_reads_what_is_new_and_not_what_is_old(tmp_path, read):
 
 
 def test_tallies_add_and_subtract():
-    one, other = Tally(1, 2, 3, 4, 5, 6), Tally(6, 5, 4, 3, 2, 1)
-    assert one + other == Tally(7, 7, 7, 7, 7, 7)
+    one, other = Tally(1, 2, 3, 4, 5, 6, 7), Tally(7, 6, 5, 4, 3, 2, 1)
+    assert one + other == Tally(8, 8, 8, 8, 8, 8, 8)
     assert (one + other) - other == one
 
 

@@ -231,6 +231,23 @@ def test_test_answers_are_scored_again_with_each_new_model():
         assert set(asked(run, "test")) <= last.keys()
 
 
+def test_after_a_merge_guesses_count_as_labels_do_and_recall_knows_the_classes_in_use():
+    with cloud(budget=120) as run:
+        run.run(oracle=TOLD)
+        before, items = run.status().quality, run.rounds()[-1].metrics["testing"]["items"]
+        run.merge("blue", into="green")
+        found = run.status().quality  # by the model from before the merge
+        now = {"red": 0, "green": 1, "blue": 1}
+        right = [(items[name][0] > 0) == (now[TOLD[name]] > 0) for name in asked(run, "test")]
+        assert found.accuracy.share == pytest.approx(np.mean(right))
+        assert found.accuracy.low >= before.accuracy.low
+        assert found.recalls.classes[2] is None
+        assert found.recalls.balanced.low > before.recalls.balanced.low
+        run.merge("green", into="red")  # one class is left, and has no recall
+        found = run.status().quality
+        assert (found.accuracy.share, found.recalls) == (1, None)
+
+
 def test_a_stop_rule_acts_on_the_stricter_lower_limit():
     with cloud(until=0.6, budget=300) as run:
         end = run.run(oracle=TOLD)
@@ -279,7 +296,11 @@ def test_with_groups_the_band_counts_groups_not_answers():
         tests = asked(run, "test")
         slides = {NAMES.index(name) // 10 for name in tests}
         assert len(slides) < len(tests)
-        assert run.status().quality.accuracy.answers == len(slides)
+        found = run.status().quality
+        assert (found.accuracy.groups, found.accuracy.answers) == (len(slides), len(tests))
+        assert saying.measured_on(found.accuracy) == f"{len(tests)} test answers of {len(slides)} groups"
+        [said] = [line for head, line in saying.said(found, CLASSES) if head]
+        assert f"of {len(tests)} test answers, as a mean over {len(slides)} groups, are right" in said
     with cloud(budget=100, draws=2, batch=50) as run:  # the control: without groups every answer counts
         run.run(oracle=TOLD)
         assert run.status().quality.accuracy.answers == len(asked(run, "test"))
@@ -408,10 +429,33 @@ def test_a_last_word_settles_the_answers_to_a_test_question_and_is_not_learned_f
         test = next(fact.id for q in run.ask() for fact in run.store.facts(Question) if fact.kind == "test")
         run.tell({test: "red"}, annotator="a")
         run.tell({test: "blue"}, annotator="b")
-        assert not run.setting.testing().tested(), "a tie waits"
+        assert [one.label for one in run.setting.testing().tested()] == [None], "a tie waits"
         run.resolve({test: "blue"}, annotator="c")
         assert [one.label for one in run.setting.testing().tested()] == [CLASSES.index("blue")]
         assert test not in ledger(run).labels
+
+
+def test_test_items_on_which_people_disagree_count_as_skipped_until_that_is_settled():
+    with cloud(needed=2, policy="majority", budget=120, batch=40, draws=2) as run:
+        for _ in range(3):
+            questions = run.ask()
+            kept = region(run)
+            for place, one in enumerate(questions):
+                other = SKIP if place % 2 else CLASSES[CLASSES.index(TOLD[one.id]) - 1]
+                run.tell({one.id: TOLD[one.id]}, annotator="a")
+                run.tell({one.id: other if one.id in kept and place % 3 else TOLD[one.id]}, annotator="b")
+        found = run.status()
+        test = run.setting.testing()
+        waiting = [one.question for one in test.open()]
+        assert waiting
+        assert found.quality.skipped == test.tally.unsettled == len(waiting) == test.tally.open
+        assert found.quality.accuracy.skipped == len(waiting) / len(test.trials)
+        assert found.counts.open == len(waiting)  # somebody can still settle them
+        right = found.quality.accuracy
+        run.resolve({one.id: TOLD[one.id] for one in test.open()}, annotator="c")
+        found = run.status().quality
+        assert (found.skipped, found.accuracy.skipped, found.answers) == (0, 0, len(test.trials))
+        assert right.low < found.accuracy.low <= found.accuracy.high <= right.high
 
 
 @pytest.mark.parametrize("task", task_runs.TASKS)

@@ -6,7 +6,7 @@ from small_page import Page, rows_project, truth
 from askwise.loop import saying
 from askwise.runs.build import learner
 from askwise.runs.material import material, read_plan
-from askwise.store.facts import ClassEdit
+from askwise.store.facts import ClassEdit, Item
 
 
 def said(page):
@@ -110,6 +110,21 @@ def test_the_panel_says_the_forecast_that_the_status_says(tmp_path):
             told = [line for _, line in saying.said(ours.status().quality, plan.names)]
         assert said(page)["forecast"] in told
         assert "the next 50 labels should bring about" in said(page)["forecast"]
+
+
+def test_the_panel_says_on_how_much_the_accuracy_rests_and_what_it_leaves_out(tmp_path):
+    project = rows_project(tmp_path / "p", 'classes = ["a", "b"]\ntesting = 0.4\nregion = 0.4')
+    page = Page(project)
+    with page.client:
+        plan = read_plan(project.plan)
+        with learner(plan, material(plan), store=project.store, folder=project.folder) as ours:
+            ours.run(oracle=lambda question: int(question.id[-1], 16) % 2)
+            ours.tell({one.id: "a" for one in ours.ask_tests(12)})
+            known = ours.status().quality.accuracy
+        told = f"The accuracy is {saying.between(known)}, measured on {known.answers} test answers."
+        assert said(page)["accuracy"]["said"] == told
+        page.desk.store.append([Item(id=f"new {number}") for number in range(40)])
+        assert "the band speaks of the earlier ones" in said(page)["accuracy"]["said"]
 
 
 NUMBERS = 'task = "regression"'

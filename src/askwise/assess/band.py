@@ -46,10 +46,11 @@ _SLACK = 1e-6  # rounding of a prediction that was computed twice
 
 @dataclass(frozen=True, kw_only=True)
 class Band:
-    """Accuracy between `low` and `high`; `answers` counts test answers, or their groups if there are any.
+    """Accuracy between `low` and `high`, by so many answers, of so many `groups` where there are any.
 
-    `share` is the share of right answers among those that were answered, `skipped` the share of test items
-    that were skipped: these count as wrong in the lower limit and as right in the upper one.
+    `share` is the share of right ones among the `answers`, `skipped` the share of test items that have none:
+    these count as wrong in the lower limit and as right in the upper one. With groups the limits are those of
+    the mean over groups, and so are both shares.
     """
 
     low: float
@@ -58,6 +59,7 @@ class Band:
     answers: int
     skipped: float
     alpha: float
+    groups: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +112,7 @@ def band(
     `uncertainty` is 1 minus the probability of the predicted class for the test items, `region_uncertainty`
     the same for the whole region, test items included (or its `Spread`); without them the band is wider. With
     groups (patients, slides) a draw is a group of the region, then an item in it: the band speaks of the mean
-    over groups, and counts groups; a `Spread` and the uncertainties are then those of the groups' means.
+    over groups; a `Spread` and the uncertainties are then those of the groups' means.
     `stopping` takes the stricter constant, for a band that a stop rule acts on.
 
     >>> wrong = torch.arange(200) % 10 == 0  # every tenth test answer was wrong
@@ -136,7 +138,7 @@ def band(
     if uncertainty is not None and region_uncertainty is not None:
         uncertainty, region = _region(worst, uncertainty, region_uncertainty)
     low, high = limits(worst, best, uncertainty, region, alpha)
-    return told(low, high, wrong, unsure, len(worst), alpha)
+    return told(low, high, wrong, unsure, alpha, groups=groups)
 
 
 def readings(
@@ -171,12 +173,37 @@ def limits(
     return 1 - float(most), 1 - float(least)
 
 
-def told(low: float, high: float, wrong: Tensor, unsure: Tensor, answers: int, alpha: float) -> Band:
+def told(
+    low: float,
+    high: float,
+    wrong: Tensor,
+    unsure: Tensor,
+    alpha: float,
+    *,
+    groups: Sequence[Hashable] | None = None,
+) -> Band:
     """The band of these limits, with the shares that are shown beside it."""
-    known = wrong[~unsure]
-    share = 1 - float(known.double().mean()) if len(known) else math.nan
-    skipped = float(unsure.double().mean())
-    return Band(low=low, high=high, share=share, answers=answers, skipped=skipped, alpha=alpha)
+    own = range(len(wrong)) if groups is None else groups  # an item is its own group
+    known = (~unsure).tolist()
+    right = _mean((~wrong)[~unsure], [group for group, yes in zip(own, known, strict=True) if yes])
+    return Band(
+        low=low,
+        high=high,
+        share=right,
+        answers=sum(known),
+        skipped=_mean(unsure, own),
+        alpha=alpha,
+        groups=None if groups is None else len(numbered(groups)),
+    )
+
+
+def _mean(values: Tensor, groups: Sequence[Hashable]) -> float:
+    """The mean of the groups' means; none where there is no value."""
+    if not len(values):
+        return math.nan
+    names = numbered(groups)
+    group = torch.tensor([names[one] for one in groups], dtype=torch.int64)
+    return float(group_means(values.double(), group, len(names)).mean())
 
 
 def _check(wrong: Tensor, skipped: Tensor | None, alpha: int | float) -> None:

@@ -2,8 +2,8 @@
 
 The trained model chooses the questions and meets the test answers as it is. What is shown, exported and
 certified is the same model with this temperature. It was chosen on the test answers, so nothing that is
-promised by them may rest on the tempered probabilities; and it changes no predicted class, so what is
-promised of classes holds for both.
+promised by them may rest on the tempered probabilities; and it changes no predicted class or tag, so what
+is promised of these holds for both.
 """
 
 from collections.abc import Mapping
@@ -40,8 +40,8 @@ def calibration(setting: Setting, fitted: Fitted, number: int, *, seen: int) -> 
     """The temperature of a new model, by the test answers up to a revision; none where nothing may choose it.
 
     Validation data have chosen it already, where there are any. Test answers choose only what changes no
-    class: the temperature of one network, and of one item's classes or tags. Under several draws it acts
-    before the mean is taken, and another class may come out.
+    class and no tag: the temperature of one network, and of one item's classes, or of tags that are cut at
+    one half. Under several draws it acts before the mean is taken, and another class may come out.
     """
     plan = setting.plan
     if plan.calibrate is False or plan.kind not in ("classification", "multilabel", "segmentation"):
@@ -49,7 +49,8 @@ def calibration(setting: Setting, fitted: Fitted, number: int, *, seen: int) -> 
     if (held := setting.measured.get("validation")) is not None:
         return Tempered(fitted.temperature, len(held.labels), VALIDATION_LABELS)
     testing = setting.testing()
-    if not testing.on or plan.kind == "segmentation" or fitted.shown.posterior.name != "point":
+    moves = fitted.shown.posterior.name != "point" or plan.task.get("threshold", 0.5) != 0.5
+    if not testing.on or plan.kind == "segmentation" or moves:
         return None
     known = {one.id: one.label for one in testing.tested_at(seen) if one.label is not None}
     reading = setting.pool.read([name for name in known if name in setting.pool])

@@ -41,8 +41,10 @@ def measure(setting: Setting, fitted: Fitted, snapshot: Snapshot) -> dict[str, A
     if setting.plan.kind == "classification":
         found = _classes(setting, number, ids, mean)
     elif setting.plan.kind == "multilabel":
-        best, guess = mean.max(dim=-1)
-        uncertainty = (1 - best.double()).clamp(0, 1)
+        said = map(setting.labelling.guess, mean)  # the tags that are shown
+        guess = setting.rows(tags for tags in said if tags is not None).long()
+        chances = mean.gather(-1, guess.unsqueeze(-1)).squeeze(-1)
+        uncertainty = (1 - chances.double()).clamp(0, 1)
         found = {"items": _kept(testing, ids, guess, uncertainty)}
         found["region"] = [Spread.of(column).written() for column in uncertainty.T]
     if setting.plan.kind == "classification":

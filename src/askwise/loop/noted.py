@@ -10,11 +10,11 @@ from askwise.store import labels
 from askwise.store.contract import Store
 from askwise.store.facts import RULES, Group, Item, Round
 from askwise.store.labels import Label
-from askwise.store.standing import moves_labels, rules
+from askwise.store.standing import Rules, moves_labels, rules
 
 TESTING = "testing"
 """Where a round notes, among its metrics, what its model says of the items that are kept for testing."""
-KEPT, TALLY, SAID = "kept", "tally", "said"
+KEPT, TALLY, SAID, GROWN = "kept", "tally", "said", "grown"
 _WAITS = ""  # written where a label would be
 _NEAR = 64  # revisions looked back on for the last round that was tested, at first
 
@@ -26,8 +26,12 @@ class Noted:
     size: int
     tally: Tally
     said: Mapping[str, Label | None]
-    """The labels of the items that the round has scored, as far as they were answered or skipped."""
+    """Of the items that the round has scored the labels of those with all the answers they were asked for."""
+    rules: Rules
+    """How what was said becomes a label by now."""
     groups: Mapping[str, str] = field(default_factory=dict)
+    asked: Collection[str] = ()
+    """Those of the items that the round has scored that were asked."""
     on: bool = True
 
     def left(self) -> int:
@@ -35,7 +39,7 @@ class Noted:
         return self.size - self.tally.used
 
     def tested(self) -> list[Tested]:
-        """The test items that were scored, and answered or skipped, in the order in which they were drawn."""
+        """Those of the test items that were scored, in the order in which they were drawn."""
         return [Tested(name, label) for name, label in self.said.items()]
 
     def group_of(self, identity: str) -> str:
@@ -48,6 +52,7 @@ def note_tests(testing: Testing, scored: Collection[str], *, seen: int) -> dict[
     written = {one.id: _written(one.label) for one in testing.tested_at(seen)}
     return {
         KEPT: testing.size,
+        GROWN: testing.grown(),
         TALLY: asdict(testing.tally_at(seen)),
         SAID: {name: written.get(name, _WAITS) for name in testing.trials if name in scored},
     }
@@ -59,7 +64,8 @@ def noted_tests(store: Store, past: Round | None, share: float) -> Noted | None:
     That is where groups share a fate, or where classes or the policy have changed since.
     """
     told = {} if past is None else past.metrics.get(TESTING, {})
-    if past is None or TALLY not in told or store.last(Group) is not None:
+    counted = told.get(TALLY, {}).keys() == asdict(Tally()).keys()  # an older version noted less
+    if past is None or not counted or store.last(Group) is not None:
         return None
     ruling = store.facts(*RULES)
     if any(fact.revision > past.seen and moves_labels(fact) for fact in ruling):
@@ -73,12 +79,11 @@ def noted_tests(store: Store, past: Round | None, share: float) -> Noted | None:
         now = tally(touched[name], how, inside=name in inside)
         found += now - tally(before, how, inside=name in inside)
         if now.asked and name in told.get("items", ()):
-            done = now.answered or now.skipped
-            said[name] = _written(trials[name].standing(how).label) if done else _WAITS
+            said[name] = _written(trials[name].standing(how).label) if now.tested else _WAITS
     new = in_region(store, share, [item.id for item in store.facts(Item, since=past.revision)])
     texts = {name: text for name, text in said.items() if text != _WAITS}
     read = {name: None if text is None else labels.read(text) for name, text in texts.items()}
-    return Noted(told[KEPT] + len(new), found, read)
+    return Noted(told[KEPT] + len(new), found, read, how, asked=said.keys())
 
 
 def last_tested(store: Store) -> Round | None:

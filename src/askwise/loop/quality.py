@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import takewhile
 from typing import Any, TypeAlias
 
 import torch
@@ -11,11 +12,12 @@ from torch import Tensor
 from askwise.assess import Band, Forecast, Recalls, Spread, band, forecast, recalls, tags
 from askwise.assess.forecast import WINDOW
 from askwise.errors import InputError
-from askwise.loop.noted import TESTING, Noted
+from askwise.loop.noted import GROWN, KEPT, TESTING, Noted
 from askwise.loop.plan import Plan
-from askwise.loop.testing import Testing
+from askwise.loop.testing import Tested, Testing
 from askwise.oracle.labelling import labelling
 from askwise.store.facts import Round
+from askwise.store.labels import Label
 
 VOID = (
     "It is void if test answers influence training or settings, or if the items to come are unlike the pool."
@@ -35,6 +37,7 @@ class Marks:
     labels: Int64[Tensor, " n"]
     """-1 where the item was skipped."""
     predicted: Int64[Tensor, " n"]
+    """As these classes count by now; -1 where one was split or retired."""
     uncertainty: Float[Tensor, " n"]
     region: Spread
     groups: tuple[str, ...] | None = None
@@ -63,6 +66,9 @@ class Quality:
 
     answers: int
     skipped: int
+    """Test items that were skipped, or on which answers disagree until somebody settles it."""
+    added: int = 0
+    """Items that those kept for testing have gained since the last model: no promise speaks of them."""
     accuracy: Band | None = None
     why: str = ""
     """Why there is no band."""
@@ -78,10 +84,12 @@ def quality(plan: Plan, tests: Tests, last: Round | None) -> Quality | None:
     """How good the last model is; None where nothing is kept for testing."""
     if not tests.on:
         return None
-    counts: dict[str, Any] = {"answers": tests.tally.answered, "skipped": tests.tally.skipped}
+    tally = tests.tally
+    counts: dict[str, Any] = {"answers": tally.answered, "skipped": tally.skipped + tally.unsettled}
     measured = None if last is None else last.metrics.get(TESTING)
     if last is None or measured is None:
         return Quality(**counts, why=_UNTESTED if last is not None else "there is no model yet")
+    counts["added"] = added(tests, measured)
     told: dict[str, Any] = {"estimates": measured.get("estimates", {})}
     if plan.kind == "multilabel":
         return _tagged(plan, tests, measured, counts | told)
@@ -92,13 +100,14 @@ def quality(plan: Plan, tests: Tests, last: Round | None) -> Quality | None:
     try:
         told["accuracy"] = found.band()
     except InputError as error:
-        return Quality(**counts, **told, why=str(error))
+        return Quality(**counts, **told, why=_why(tests, measured, str(error)))
     known = ~found.skipped
-    if found.groups is None:
+    if found.groups is None and len(plan.classes) - len(tests.rules.into) > 1:
         told["recalls"] = recalls(
             found.labels[known],
             found.predicted[known],
             classes=len(plan.classes),
+            gone=tests.rules.into,
             skipped=int(found.skipped.sum()),
         )
     return Quality(**counts, **told)
@@ -109,15 +118,51 @@ def marks(tests: Tests, last: Round | None) -> Marks | None:
     measured = None if last is None else last.metrics.get(TESTING)
     if measured is None or not isinstance(measured.get("region"), Mapping):
         return None
-    done = [one for one in tests.tested() if one.id in measured["items"]]
+    done = drawn(tests, measured)
     known = [measured["items"][one.id] for one in done]
+    guesses = [tests.rules.counts_for(guess) for guess, _ in known]
     return Marks(
-        torch.tensor([one.label if isinstance(one.label, int) else -1 for one in done], dtype=torch.int64),
-        torch.tensor([guess for guess, _ in known], dtype=torch.int64),
+        _numbers([one.label for one in done]),
+        _numbers(guesses),
         torch.tensor([uncertainty for _, uncertainty in known], dtype=torch.float64),
         Spread.read(measured["region"]),
         tuple(tests.group_of(one.id) for one in done) if tests.groups else None,
     )
+
+
+def drawn(tests: Tests, measured: Mapping[str, Any]) -> list[Tested]:
+    """The test items that are uniform draws from all that the model was measured on.
+
+    They are asked in a random order, so that those asked are a uniform sample. Items that are added later
+    have their places in that order too, many of them before the last one asked. From then on it is the
+    beginning of the order that counts, up to the first item that was not asked; these are asked next.
+    """
+    items = measured["items"]
+    done = {one.id: one for one in tests.tested() if one.id in items}
+    if not measured.get(GROWN):
+        return list(done.values())
+    return [done[name] for name in takewhile(lambda name: name in tests.asked, items) if name in done]
+
+
+def added(tests: Tests, measured: Mapping[str, Any]) -> int:
+    """How many items the part that is kept for testing has gained since a model was measured on it."""
+    return max(0, tests.size - int(measured.get(KEPT, tests.size)))
+
+
+def _why(tests: Tests, measured: Mapping[str, Any], reason: str) -> str:
+    """Why there is no band: the reason, unless answers wait for items that were added."""
+    waiting = sum(one.id in measured["items"] for one in tests.tested()) - len(drawn(tests, measured))
+    if not waiting:
+        return reason
+    return (
+        f"items were added to the pool; {waiting} test answers count again as soon as the new items that "
+        "come before them in the random order were asked, which is next"
+    )
+
+
+def _numbers(labels: Sequence[Label | None]) -> Int64[Tensor, " n"]:
+    """The classes as numbers, -1 where there is none."""
+    return torch.tensor([one if isinstance(one, int) else -1 for one in labels], dtype=torch.int64)
 
 
 def enough(plan: Plan, tests: Tests, last: Round | None) -> str:
@@ -135,6 +180,8 @@ def enough(plan: Plan, tests: Tests, last: Round | None) -> str:
             f"than {100 * plan.gain:g}"
         )
     if plan.until is not None and (found := marks(tests, last)) is not None:
+        if last is not None and added(tests, last.metrics[TESTING]):
+            return ""  # the band leaves out what was added; the next model is measured on it
         try:
             low = found.band(stopping=True).low
         except InputError:
@@ -146,14 +193,14 @@ def enough(plan: Plan, tests: Tests, last: Round | None) -> str:
 
 def _tagged(plan: Plan, tests: Tests, measured: Mapping[str, Any], told: dict[str, Any]) -> Quality:
     """With the band of every tag; a tag that nobody knows counts as one that was skipped."""
-    done = [one for one in tests.tested() if one.id in measured["items"]]
+    done = drawn(tests, measured)
     known = [measured["items"][one.id] for one in done]
     kind = labelling(plan.task, plan.names)
     blank = torch.full((len(plan.names),), -1.0)
     truth = [blank if one.label is None else kind.row(one.label) for one in done]
     if not done or tests.groups:
         why = "there are no test answers yet" if not done else "with groups tags have no band"
-        return Quality(**told, why=why)
+        return Quality(**told, why=_why(tests, measured, why))
     labels, guess = torch.stack(truth).long(), torch.tensor([said for said, _ in known])
     try:
         bands = tags(
@@ -163,7 +210,7 @@ def _tagged(plan: Plan, tests: Tests, measured: Mapping[str, Any], told: dict[st
             skipped=labels < 0,
         )
     except InputError as error:
-        return Quality(**told, why=str(error))
+        return Quality(**told, why=_why(tests, measured, str(error)))
     return Quality(**told, tags=dict(zip(plan.names, bands, strict=True)))
 
 

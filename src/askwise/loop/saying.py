@@ -18,7 +18,7 @@ def as_json(found: Quality, classes: Sequence[str]) -> dict[str, Any]:
 def said(found: Quality, classes: Sequence[str]) -> list[tuple[str, str]]:
     """Heads and sentences for a status: the band, recall by class, what the next labels should bring."""
     if found.accuracy is not None:
-        lines = [("quality", f"accuracy {between(found.accuracy)} (95 %); {_answers(found)}")]
+        lines = [("quality", f"accuracy {between(found.accuracy)} (95 %); {_answers(found.accuracy)}")]
     elif found.tags:
         lines = [("quality", f"accuracy of every tag (95 % for all together); {found.answers} test answers")]
         lines += [("", f"{name} {between(one)}") for name, one in found.tags.items()]
@@ -34,6 +34,8 @@ def said(found: Quality, classes: Sequence[str]) -> list[tuple[str, str]]:
         told = ", ".join(f"{name} {value:.3f}" for name, value in found.estimates.items())
         lines.append(("", f"estimates on the test answers, without a promise: {told}"))
     if found.accuracy is not None or found.tags:
+        if found.added:
+            lines.append(("", since_then(found.added)))
         lines.append(("", f"{PROMISE} {VOID}"))
     if found.forecast is not None:
         lines.append(("", forecast_sentence(found.forecast)))
@@ -43,6 +45,20 @@ def said(found: Quality, classes: Sequence[str]) -> list[tuple[str, str]]:
 def between(one: Band) -> str:
     """The limits of a band, e.g. `between 79.1 and 94.0 %`."""
     return f"between {100 * one.low:.1f} and {100 * one.high:.1f} %"
+
+
+def measured_on(one: Band) -> str:
+    """What a band rests on, e.g. `40 test answers of 12 groups; 5 % of the test items have none`."""
+    answers = f"{one.answers} test answers" + ("" if one.groups is None else f" of {one.groups} groups")
+    return answers if not one.skipped else f"{answers}; {100 * one.skipped:.0f} % of the test items have none"
+
+
+def since_then(added: int) -> str:
+    """What a band leaves out, after so many items were added to those kept for testing."""
+    return (
+        f"{added:,} of the items that were added since the last training are kept for testing: the band "
+        "speaks of the earlier ones"
+    )
 
 
 def forecast_sentence(one: Forecast) -> str:
@@ -61,10 +77,13 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def _answers(found: Quality) -> str:
-    whole = found.answers + found.skipped
-    right = f"{100 * found.accuracy.share:.1f} %" if found.accuracy and found.answers else "none"
-    told = f"{right} of {found.answers} test answers are right"
-    if not found.skipped:
+def _answers(one: Band) -> str:
+    right = f"{100 * one.share:.1f} %" if one.answers else "none"
+    among = "" if one.groups is None else f", as a mean over {one.groups} groups,"
+    told = f"{right} of {one.answers} test answers{among} are right"
+    if not one.skipped:
         return told
-    return f"{told}; {100 * found.skipped / whole:.0f} % were skipped, and count as wrong in the lower limit"
+    return (
+        f"{told}; {100 * one.skipped:.0f} % of the test items were skipped or are not settled, and count as "
+        "wrong in the lower limit"
+    )

@@ -22,6 +22,13 @@ class Tally:
     skipped: int = 0
     learned: int = 0
     """Items that answered a question to learn from."""
+    unsettled: int = 0
+    """Open items with all the answers they were asked for, such as a tie: until settled nobody knows them."""
+
+    @property
+    def tested(self) -> int:
+        """Items that a band counts: answered ones, and those that count as skipped."""
+        return self.answered + self.skipped + self.unsettled
 
     def __add__(self, other: "Tally") -> "Tally":
         return Tally(*(one + more for one, more in zip(astuple(self), astuple(other), strict=True)))
@@ -74,6 +81,13 @@ class Trial:
         waits = not self.answers or self.answers[-1].verdict == "retract" or found.place == "open"
         return Standing("open") if waits else found
 
+    @property
+    def complete(self) -> bool:
+        """Whether as many people as it was asked for have spoken, those included who could not tell."""
+        last = {one.annotator: one.verdict for one in self.answers}
+        spoke = sum(verdict != "retract" for verdict in last.values())
+        return self.question is not None and spoke >= self.question.needed
+
 
 def tally(history: Sequence[Fact], how: Rules, *, inside: bool) -> Tally:
     """What one item counts for; `inside` says whether the region has it, or had before it was labelled."""
@@ -91,4 +105,5 @@ def tally(history: Sequence[Fact], how: Rules, *, inside: bool) -> Tally:
         answered=int(place is not None and place.label is not None),
         skipped=int(place is not None and place.label is None and not waits),
         learned=int(trial.learned),
+        unsettled=int(waits and trial.complete),
     )

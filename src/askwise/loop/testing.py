@@ -10,7 +10,7 @@ from askwise.loop.plan import Plan, make
 from askwise.loop.tally import Tally, Trial, tally
 from askwise.seeding import derive, hashes
 from askwise.store.contract import Store
-from askwise.store.facts import Answer, Fact, Group, Planned, Question
+from askwise.store.facts import Answer, Fact, Group, Item, Planned, Question
 from askwise.store.labels import Label
 from askwise.store.ledger import Ledger
 from askwise.store.standing import Rules
@@ -20,7 +20,7 @@ _WHOLE = 2**56  # hashes are whole numbers below this
 
 @dataclass(frozen=True)
 class Tested:
-    """A test item that was asked: its label, or none if it was skipped or the model's guess was seen."""
+    """A test item that was asked: its label, or none if it was skipped, unsettled, or the guess was seen."""
 
     id: str
     label: Label | None
@@ -63,6 +63,11 @@ class Testing:
     def on(self) -> bool:
         """Whether anything is kept for testing."""
         return self.share > 0
+
+    @property
+    def rules(self) -> Rules:
+        """How what was said becomes a label by now."""
+        return self.ledger.rules
 
     def refresh(self, ids: Iterable[str], count: int, *, ready: Set[str] | None = None) -> "Testing":
         """Itself, with everything that was appended since; `ids` are the `count` items of the pool.
@@ -132,6 +137,19 @@ class Testing:
         wanted = share / (1 - share) * (self.tally.learned + ahead)
         return max(0, min(int(wanted + 1e-9) - self.tally.asked, self.left()))
 
+    @property
+    def asked(self) -> Collection[str]:
+        """The items that were asked to test."""
+        return self.trials.keys()
+
+    def grown(self) -> bool:
+        """Whether items came to the region after the first test question was asked."""
+        if not self.trials:
+            return False
+        about = self.ledger.about(next(iter(self.trials)))
+        first = next(fact for fact in about if isinstance(fact, Question) and fact.kind == "test")
+        return any(item.id in self._marked for item in self.store.facts(Item, since=first.revision))
+
     def open(self) -> list[Question]:
         """The test questions that wait for an answer."""
         return [
@@ -141,12 +159,12 @@ class Testing:
         ]
 
     def tested(self) -> list[Tested]:
-        """The test items that were answered or skipped, in the order in which they were drawn."""
+        """The test items with all the answers they were asked for, in the order in which they were drawn."""
         how = self.ledger.rules
         return [
             Tested(name, trial.standing(how).label)
             for name, trial in self.trials.items()
-            if self._counted[name].answered or self._counted[name].skipped
+            if self._counted[name].tested
         ]
 
     def tested_at(self, at: int) -> list[Tested]:
@@ -156,7 +174,7 @@ class Testing:
         return [
             Tested(name, Trial.of(history).standing(how).label)
             for name, history in found.items()
-            if (counts := self._of(name, history, how)).answered or counts.skipped
+            if self._of(name, history, how).tested
         ]
 
     def tally_at(self, at: int) -> Tally:

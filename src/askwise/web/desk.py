@@ -12,8 +12,8 @@ from askwise.loop.audit import under_way
 from askwise.loop.edits import refuse_gone
 from askwise.loop.noted import TESTING
 from askwise.loop.plan import Plan
-from askwise.loop.quality import marks, next_labels
-from askwise.loop.saying import forecast_sentence
+from askwise.loop.quality import added, marks, next_labels
+from askwise.loop.saying import between, forecast_sentence, measured_on, since_then
 from askwise.loop.testing import Testing
 from askwise.oracle.labelling import labelling
 from askwise.project import Project
@@ -246,14 +246,20 @@ class Desk:
         return next((one for one in reversed(self.rounds()) if TESTING in one.metrics), None)
 
     def _measured(self, kept: Testing) -> models.Accuracy | None:
-        found = marks(kept, self._tested())
+        last = self._tested()
+        found = marks(kept, last)
+        if last is None or found is None:
+            return None
         try:
-            one = None if found is None else found.band()
+            one = found.band()
         except InputError:
             return None  # too few answers so far
-        if one is None:
-            return None
-        return models.Accuracy(value=one.share, low=one.low, high=one.high, tests=one.answers)
+        said = f"The accuracy is {between(one)}, measured on {measured_on(one)}."
+        if new := added(kept, last.metrics[TESTING]):
+            said += f" {since_then(new)}."
+        return models.Accuracy(
+            value=one.share if one.answers else None, low=one.low, high=one.high, said=said
+        )
 
     def label(self, value: models.Value) -> Label:
         """The label that a value names."""

@@ -240,12 +240,12 @@ class Point(BaseModel):
 
 
 class Accuracy(BaseModel):
-    """Accuracy with the band that holds at every look, and the test answers behind it."""
+    """Accuracy with the band that holds at every look, and a sentence on it."""
 
-    value: float
+    value: float | None
     low: float
     high: float
-    tests: int
+    said: str
 
 
 class Measure(BaseModel):

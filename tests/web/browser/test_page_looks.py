@@ -17,7 +17,12 @@ TOLD = {
         {"labels": 20, "accuracy": None},
         {"labels": 30, "accuracy": 0.8},
     ],
-    "accuracy": {"value": 0.8, "low": 0.71, "high": 0.88, "tests": 25},
+    "accuracy": {
+        "value": 0.8,
+        "low": 0.71,
+        "high": 0.88,
+        "said": "The accuracy is between 71.0 and 88.0 %, measured on 25 test answers.",
+    },
     "forecast": "a forecast: the next 50 labels should bring about 0.8 points (-0.6 to 2.0)",
     "encoding": {"done": 200, "of": 1000, "seconds_left": 70, "encoder": "lite0", "then": "lite2"},
     "encoder": "lite0",

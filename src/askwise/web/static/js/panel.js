@@ -122,7 +122,7 @@ export class Panel {
         measure
           ? measure.said
           : accuracy
-            ? `The accuracy is between ${percent(accuracy.low)} and ${percent(accuracy.high)}, measured on ${accuracy.tests} test answers.`
+            ? accuracy.said
             : known === null
               ? "The accuracy is not known yet."
               : `The accuracy is that at ${last.labels} labels.`,
