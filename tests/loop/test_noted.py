@@ -155,6 +155,7 @@ def test_after_items_were_added_the_band_takes_the_beginning_of_the_order_that_w
         order, asked = run.setting.testing().order(), run.setting.testing().trials
         beginning = list(takewhile(lambda name: name in asked, order))
         assert 10 <= counted == len(beginning) < len(asked)
+        assert run.estimate(CLASSES[0])[0].estimate.answers == counted
         short, full = whole(run.store)
         assert short.quality == full.quality
         assert run.setting.refresh().enough.startswith("the accuracy's lower limit")  # the control

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import takewhile
 from typing import Any
 
 import torch
@@ -45,6 +46,7 @@ def share_of(
 
     The pool is all items that are not held out. The items kept for testing are a uniform sample of those of
     them that had no label at the beginning, and the test answers one of these: both enter the interval.
+    After items were added the answers up to the first item that was not asked are one, as for the band.
 
     Where labels are numbers it is the mean of the number of that name. Every interval is valid by itself; of
     what kind it is, it says.
@@ -71,7 +73,8 @@ def share_of(
     column = column if numbers else column.clamp(0, 1)
     predicted = dict(zip(ids, column.tolist(), strict=True))
     value: Callable[[Label | None, int], bool | float | None] = _number if numbers else _is
-    said = {one.id: value(one.label, place) for one in testing.tested() if one.id in predicted}
+    drawn = set(takewhile(testing.asked.__contains__, ids)) if testing.grown() else predicted.keys()
+    said = {one.id: value(one.label, place) for one in testing.tested() if one.id in drawn}
     groups = {name: testing.group_of(name) for name in ids} if testing.groups else None
     every = [name for name in setting.pool.ids if name not in setting.held]
     estimate = _mean if numbers else _share
