@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from askwise.errors import InputError
-from askwise.pool import Coding, coding_of, embeddings, table
+from askwise.pool import Coding, coding_of, embeddings, prepared, table
 
 CSV = "age,colour,name\n10,red,a\n20,blue,b\n30,red,c\n"
 
@@ -84,6 +84,27 @@ def test_a_coding_is_fixed_by_the_first_pool_and_kept_as_json(tmp_path):
     assert torch.equal(
         everything(table(first, coding=coding)).inputs, everything(table(first, ignore=["name"])).inputs
     )
+
+
+def test_a_column_ignored_later_leaves_the_coding_and_changes_no_id(tmp_path):
+    path = write(tmp_path / "a.csv", CSV)
+    coding = coding_of(path)
+    whole, less = table(path, coding=coding), table(path, coding=coding, ignore=["colour"])
+    assert list(less.ids) == list(whole.ids)
+    assert torch.equal(everything(less).inputs, everything(whole).inputs[:, [0, 3, 4, 5]])
+    again = prepared(path, less.preparation())
+    assert list(again.ids) == list(whole.ids)
+    assert torch.equal(everything(again).inputs, everything(less).inputs)
+    without = write(tmp_path / "b.csv", "name,age\na,10\n")
+    assert torch.equal(everything(prepared(without, less.preparation())).inputs, everything(less).inputs[:1])
+    with pytest.raises(InputError, match="no columns left to learn from"):
+        table(path, coding=coding, ignore=["age", "colour", "name"])
+
+
+def test_a_coding_of_a_column_that_names_the_items_now_is_left_out(tmp_path):
+    path = write(tmp_path / "a.csv", CSV)
+    pool = table(path, coding=coding_of(path), id_column="name")
+    assert (list(pool.ids), everything(pool).inputs.shape) == (["a", "b", "c"], (3, 3))
 
 
 def test_empty_cells_count_as_the_mean_and_say_so(tmp_path):

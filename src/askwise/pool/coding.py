@@ -76,6 +76,15 @@ class Coding(_Record):
             len(part.values) if isinstance(part, Category) else 1 + part.lacks for part in self.columns
         )
 
+    @property
+    def names(self) -> list[str]:
+        """The columns."""
+        return [part.column for part in self.columns]
+
+    def without(self, columns: Sequence[str]) -> "Coding":
+        """The same of the other columns."""
+        return Coding(columns=tuple(part for part in self.columns if part.column not in columns))
+
     def row(self, cells: Sequence[str]) -> Float32[np.ndarray, " D"]:
         """The numbers of one row; a category that the pool did not have is none of the known ones."""
         found: list[float] = []

@@ -178,6 +178,8 @@ def _the_same(
 ) -> Plan:
     """The plan of a project that is there; what contradicts it is refused, and said where to change it."""
     plan = read_plan(project.plan)
+    ignored = plan.data_options.get("ignore", [])
+    more = set(source.options.get("ignore", [])) - set(ignored)
     wanted: dict[str, tuple[Any, Any]] = {
         "data": (str(source.path), plan.data),
         made_of: (None if plan.unnamed and made_of == "classes" else names, list(getattr(plan, made_of))),
@@ -185,10 +187,11 @@ def _the_same(
         "posterior": (chosen.get("posterior"), plan.posterior["name"]),
         "group": (chosen.get("group"), plan.group),
         "thaw": (chosen.get("fine_tune"), plan.thaw),
+        "ignore": ([*ignored, *more] if more else None, ignored),
     }
     for key, (now, then) in wanted.items():
         if now is not None and now != then:
-            shown = ", ".join(then) if isinstance(then, list) else then
+            shown = (", ".join(then) or "none") if isinstance(then, list) else then
             raise InputError(
                 f"{project.name} is there already, and its {key}: {shown}; "
                 f"change {project.plan}, or choose another name"
