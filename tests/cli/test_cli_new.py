@@ -211,6 +211,17 @@ def test_a_table_keeps_its_coding_with_the_project(askwise, tmp_path, monkeypatc
     assert (tmp_path / "p" / "coding.json").read_text() == coding
 
 
+def test_missing_numbers_are_no_categories_and_many_categories_are_told(askwise, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{number}.5,{number % 21}th,{'NA' if number % 3 else number}" for number in range(42)]
+    (tmp_path / "t.csv").write_text("x,floor,age\n" + "\n".join(rows))
+    code, out, _ = askwise("new", "p", "--table", "t.csv", "--classes", "yes,no")
+    assert code == 0
+    assert "column 'floor' is read as 21 categories, for its values are no numbers, such as '0th'" in out
+    kinds = [column["kind"] for column in json.loads((tmp_path / "p" / "coding.json").read_text())["columns"]]
+    assert kinds == ["number", "category", "number"]
+
+
 def test_a_column_ignored_later_is_no_longer_learned_from_and_no_label_is_lost(
     askwise, tmp_path, monkeypatch
 ):

@@ -11,6 +11,7 @@ import torch
 
 from askwise.errors import InputError
 from askwise.pool import Coding, coding_of, embeddings, prepared, table
+from askwise.pool.coding import Category
 
 CSV = "age,colour,name\n10,red,a\n20,blue,b\n30,red,c\n"
 
@@ -113,6 +114,19 @@ def test_empty_cells_count_as_the_mean_and_say_so(tmp_path):
     assert found.tolist() == [[-1, 0, 0], [0, 1, 1], [1, 0, 1]]
 
 
+@pytest.mark.parametrize("word", ["NA", "n/a", "NaN", "null", "None", "?", "-", " na "])
+def test_words_for_missing_are_empty_cells_among_numbers_and_categories_among_words(tmp_path, word):
+    path = write(tmp_path / "a.csv", f"age,kind\n10,x\n{word},{word}\n{word},y\n30,x\n")
+    assert everything(table(path)).inputs[:, :2].tolist() == [[-1, 0], [0, 1], [0, 1], [1, 0]]
+    kind = coding_of(path).columns[1]
+    assert isinstance(kind, Category)
+    assert set(kind.values) == {"x", "y", word}
+    comma = write(tmp_path / "b.csv", f"age;kind\n1,5;x\n{word};y\n3,5;x\n")
+    assert everything(table(comma)).inputs[:, :2].tolist() == [[-1, 0], [0, 1], [1, 0]]
+    words = write(tmp_path / "c.csv", f"age\n{word}\nyoung\n10\n")
+    assert len(everything(table(words)).inputs[0]) == 3  # no column of numbers, so nothing is missing
+
+
 def test_numbers_that_are_names_can_be_categories(tmp_path):
     path = write(tmp_path / "a.csv", "code\n10115\n80331\n10115\n")
     assert everything(table(path, categories=["code"])).inputs.tolist() == [[1, 0], [0, 1], [1, 0]]
@@ -124,7 +138,7 @@ def test_numbers_that_are_names_can_be_categories(tmp_path):
     ("cell", "why"),
     [
         ("1e999", "line 2: 'n' is '1e999', not a finite number"),
-        ("NaN", "line 2: 'n' is 'NaN', not a finite number"),
+        ("NaN", "line 2: 'n' is missing, and was not when the columns were read first"),
         ("=1+1", "line 2: 'n' is '=1+1', not a finite number"),
         ("1_000", "line 2: 'n' is '1_000', not a finite number"),
         ("1,2", "line 2 has 2 cells, and the header 1"),

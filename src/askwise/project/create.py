@@ -17,7 +17,7 @@ from askwise.project.first_look import first_look
 from askwise.project.found import Found, look_at
 from askwise.project.leaks import refuse_leaks
 from askwise.project.plan_file import choices, written
-from askwise.project.sources import Source, comma_note, known_labels
+from askwise.project.sources import Source, column_notes, known_labels
 from askwise.project.texts import language_note, length_note
 from askwise.runs.build import learner
 from askwise.runs.material import Material, material, read_plan
@@ -90,7 +90,7 @@ def create(
     )
     whole, said = _with_stretch(whole, known)
     notes += said + length_note(known.pool, known.encoder) + language_note(known.pool, whole.encoder)
-    notes += comma_note(whole)
+    notes += column_notes(whole)
     notes += refuse_leaks(whole, known.pool, told, names, made_of=made_of)
     given: dict[str, Any] = {"shape": known.pool.like().shape, "items": len(known.pool), **(chosen or {})}
     values = choices(whole, names, made_of=made_of, **given)
