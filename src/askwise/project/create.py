@@ -23,7 +23,7 @@ from askwise.runs.build import learner
 from askwise.runs.material import Material, material, read_plan
 from askwise.store import open_store
 from askwise.store.classes import names as check_names
-from askwise.store.facts import Answer
+from askwise.store.facts import Answer, NoLabel
 from askwise.train.progress import Follow
 
 CODING = "coding.json"
@@ -170,7 +170,8 @@ def _filled(
         # after the labels: what is labelled stays as it is
         ours.set_aside(found.refused | ({} if ask_copies else dict(found.stand_ins())))
         labelled = ours.status().counts.labelled
-    return Made(project, plan, found, known.encoder, before, len(fresh), labelled, notes)
+    new = sum(not isinstance(label, NoLabel) for label in fresh.values())
+    return Made(project, plan, found, known.encoder, before, new, labelled, notes)
 
 
 def _the_same(

@@ -137,10 +137,7 @@ def known_labels(
         own = list(names) if names else _named_in(labels)
         kind = labelling({"name": TASKS[made_of]}, _checked(own))
         file = File(labels, classes=kind, find=pool.find)
-        told = file.told
-        if file.unmatched:
-            why = next(iter(file.unmatched.values()))
-            notes.append(f"{len(file.unmatched)} of {file.lines} lines of {labels} name no item: {why}")
+        told, notes = file.told, file.notes()
     elif names is None and made_of == "classes":
         return {}, [], notes
     else:
