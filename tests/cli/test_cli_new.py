@@ -211,6 +211,44 @@ def test_a_table_keeps_its_coding_with_the_project(askwise, tmp_path, monkeypatc
     assert (tmp_path / "p" / "coding.json").read_text() == coding
 
 
+def test_missing_numbers_are_no_categories_and_many_categories_are_told(askwise, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{number}.5,{number % 21}th,{'NA' if number % 3 else number}" for number in range(42)]
+    (tmp_path / "t.csv").write_text("x,floor,age\n" + "\n".join(rows))
+    code, out, _ = askwise("new", "p", "--table", "t.csv", "--classes", "yes,no")
+    assert code == 0
+    assert "column 'floor' is read as 21 categories, for its values are no numbers, such as '0th'" in out
+    kinds = [column["kind"] for column in json.loads((tmp_path / "p" / "coding.json").read_text())["columns"]]
+    assert kinds == ["number", "category", "number"]
+
+
+def test_a_column_ignored_later_is_no_longer_learned_from_and_no_label_is_lost(
+    askwise, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    cells = [f"{'ab'[number % 2]},{number}.5" for number in range(12)]
+    (tmp_path / "t.csv").write_text("kind,x\n" + "\n".join(cells))
+    lines = [f"{number},{'yes' if number < 6 else 'no'}" for number in range(12)]
+    (tmp_path / "labels.csv").write_text("row,label\n" + "\n".join(lines))
+    command = ("new", "p", "--table", "t.csv", "--classes", "yes,no")
+    assert askwise(*command)[0] == 0
+    plan = tmp_path / "p" / "plan.toml"
+    plan.write_text(plan.read_text().replace("budget = 200", "budget = 8"))
+    assert askwise("run", "p", "--oracle", "labels.csv")[0] == 0
+    before = status(askwise, "p")
+    assert (before["labelled"], before["changed"]) == (8, [])
+    code, _, err = askwise(*command, "--ignore", "kind")
+    assert (code, "its ignore: none; change p/plan.toml" in err) == (2, True)
+    plan.write_text(plan.read_text().replace("ignore = []", 'ignore = ["kind"]'))
+    assert askwise("run", "p", "--oracle", "labels.csv")[0] == 0
+    after = status(askwise, "p")
+    assert (after["labelled"], after["changed"]) == (8, ["ignored columns"])
+    assert after["rounds"] > before["rounds"]  # the model that had learned from it counts no longer
+    code, out, _ = askwise("predict", "p")
+    assert (code, "8 of them labelled already" in out) == (0, True)
+    assert askwise(*command, "--ignore", "kind")[0] == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -51,6 +51,21 @@ def test_from_tags_to_predictions_and_labels(askwise, rows):
     assert "takes one class for each item" in askwise("export", "t", "--labels", "--format", "folders")[2]
 
 
+def test_empty_labels_are_skipped_aloud_and_counted_apart(askwise, rows):
+    lines = [f"{at},{'none' if at < 6 else '' if at < 15 else 'a|b'}" for at in range(30)]
+    Path("some.csv").write_text("row,label\n" + "\n".join(lines))
+    said = "9 of 30 lines of some.csv say nothing: these items are skipped; write none as the label of an"
+    assert askwise("new", "t", "--features", "x.npy", "--tags", "a,b")[0] == 0
+    code, _, err = askwise("run", "t", "--oracle", "some.csv")
+    assert (code, said in err) == (0, True)
+    code, out, _ = askwise("export", "t", "--labels", "--output", "l.csv")
+    assert (code, out) == (0, "l.csv: 21 labels and 9 skipped items without one\n")
+    out = askwise("export", "t", "--labels", "--output", "l.csv", "--json")[1]
+    assert json.loads(out) == {"output": "l.csv", "labels": 21, "skipped": 9}
+    code, out, _ = askwise("new", "u", "--features", "x.npy", "--tags", "a,b", "--labels", "some.csv")
+    assert (code, said in out, "21, 21 of them new" in out) == (0, True, True)
+
+
 def test_from_a_number_to_predictions_and_a_correction(askwise, rows):
     assert askwise("new", "n", "--features", "x.npy", "--number", "price")[0] == 0
     assert askwise("run", "n", "--oracle", "numbers.csv")[0] == 0

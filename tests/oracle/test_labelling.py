@@ -12,7 +12,7 @@ from PIL import Image
 from askwise.errors import InputError
 from askwise.oracle import Simulated
 from askwise.oracle.contract import Question
-from askwise.oracle.labelling import labelling
+from askwise.oracle.labelling import TagSets, labelling
 from askwise.oracle.masks import Masks
 from askwise.store.labels import Mask, Numbers, Tags
 
@@ -26,6 +26,13 @@ def test_tags_survive_text_and_rows(own, unknown):
     assert TAGS.label(TAGS.text(label), what="it") == label
     assert TAGS.label(TAGS.row(label), what="it") == label
     assert TAGS.label(label, what="it") == label
+
+
+def test_an_item_without_tags_has_a_word_of_its_own_even_if_a_tag_is_called_none():
+    for names, word in ((("a", "b"), "none"), (("a", "none"), "|"), (("none", "a|b"), ";")):
+        kind = TagSets(names)
+        assert kind.text(Tags((), ())) == word
+        assert kind.label(word, what="it") == Tags((), ())
 
 
 def test_names_that_are_numbers_do_not_change_what_a_row_means():

@@ -10,7 +10,8 @@ import pytest
 import torch
 
 from askwise.errors import InputError
-from askwise.pool import Coding, coding_of, embeddings, table
+from askwise.pool import Coding, coding_of, embeddings, prepared, table
+from askwise.pool.coding import Category
 
 CSV = "age,colour,name\n10,red,a\n20,blue,b\n30,red,c\n"
 
@@ -86,10 +87,44 @@ def test_a_coding_is_fixed_by_the_first_pool_and_kept_as_json(tmp_path):
     )
 
 
+def test_a_column_ignored_later_leaves_the_coding_and_changes_no_id(tmp_path):
+    path = write(tmp_path / "a.csv", CSV)
+    coding = coding_of(path)
+    whole, less = table(path, coding=coding), table(path, coding=coding, ignore=["colour"])
+    assert list(less.ids) == list(whole.ids)
+    assert torch.equal(everything(less).inputs, everything(whole).inputs[:, [0, 3, 4, 5]])
+    again = prepared(path, less.preparation())
+    assert list(again.ids) == list(whole.ids)
+    assert torch.equal(everything(again).inputs, everything(less).inputs)
+    without = write(tmp_path / "b.csv", "name,age\na,10\n")
+    assert torch.equal(everything(prepared(without, less.preparation())).inputs, everything(less).inputs[:1])
+    with pytest.raises(InputError, match="no columns left to learn from"):
+        table(path, coding=coding, ignore=["age", "colour", "name"])
+
+
+def test_a_coding_of_a_column_that_names_the_items_now_is_left_out(tmp_path):
+    path = write(tmp_path / "a.csv", CSV)
+    pool = table(path, coding=coding_of(path), id_column="name")
+    assert (list(pool.ids), everything(pool).inputs.shape) == (["a", "b", "c"], (3, 3))
+
+
 def test_empty_cells_count_as_the_mean_and_say_so(tmp_path):
     path = write(tmp_path / "a.csv", "age,kind\n10,\n,x\n30,x\n")
     found = everything(table(path)).inputs
     assert found.tolist() == [[-1, 0, 0], [0, 1, 1], [1, 0, 1]]
+
+
+@pytest.mark.parametrize("word", ["NA", "n/a", "NaN", "null", "None", "?", "-", " na "])
+def test_words_for_missing_are_empty_cells_among_numbers_and_categories_among_words(tmp_path, word):
+    path = write(tmp_path / "a.csv", f"age,kind\n10,x\n{word},{word}\n{word},y\n30,x\n")
+    assert everything(table(path)).inputs[:, :2].tolist() == [[-1, 0], [0, 1], [0, 1], [1, 0]]
+    kind = coding_of(path).columns[1]
+    assert isinstance(kind, Category)
+    assert set(kind.values) == {"x", "y", word}
+    comma = write(tmp_path / "b.csv", f"age;kind\n1,5;x\n{word};y\n3,5;x\n")
+    assert everything(table(comma)).inputs[:, :2].tolist() == [[-1, 0], [0, 1], [1, 0]]
+    words = write(tmp_path / "c.csv", f"age\n{word}\nyoung\n10\n")
+    assert len(everything(table(words)).inputs[0]) == 3  # no column of numbers, so nothing is missing
 
 
 def test_numbers_that_are_names_can_be_categories(tmp_path):
@@ -103,7 +138,7 @@ def test_numbers_that_are_names_can_be_categories(tmp_path):
     ("cell", "why"),
     [
         ("1e999", "line 2: 'n' is '1e999', not a finite number"),
-        ("NaN", "line 2: 'n' is 'NaN', not a finite number"),
+        ("NaN", "line 2: 'n' is missing, and was not when the columns were read first"),
         ("=1+1", "line 2: 'n' is '=1+1', not a finite number"),
         ("1_000", "line 2: 'n' is '1_000', not a finite number"),
         ("1,2", "line 2 has 2 cells, and the header 1"),

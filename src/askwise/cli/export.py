@@ -52,21 +52,28 @@ def export(
         raise InputError("--draws goes with --onnx")
     with opened_project(name) as (project, plan, store):
         if model:
-            path, count = _model(project, plan, store, output), None
+            path, what = _model(project, plan, store, output), "the model and its card"
         elif onnx:
-            path, count = _onnx(project, plan, store, output, draws), None
+            path, what = _onnx(project, plan, store, output, draws), "the model"
         else:
-            path, count = _labels(project, plan, store, format_, output)
+            path, counts = _labels(project, plan, store, format_, output)
+            what = _counted(counts)
     if json:
-        print_json({"output": str(path), **({} if count is None else {"labels": count})})
+        print_json({"output": str(path), **(counts if labels else {})})
         return
-    what = "the model and its card" if model else "the model" if onnx else f"{count:,} labels"
     typer.echo(f"{path}: {what}")
+
+
+def _counted(counts: dict[str, int]) -> str:
+    """How many labels there are, and how many items without one."""
+    apart = f" and {counts['skipped']:,} skipped items without one" if counts.get("skipped") else ""
+    return f"{counts['labels']:,} labels{apart}"
 
 
 def _labels(
     project: "Project", plan: "Plan", store: "Store", kind: str | None, output: Path | None
-) -> tuple[Path, int]:
+) -> tuple[Path, dict[str, int]]:
+    """Where the labels are written, and how many; items that were skipped are counted apart."""
     from askwise.export import labels as of
 
     endings = {".json": of.LABEL_STUDIO, "": of.FOLDERS}
@@ -77,21 +84,32 @@ def _labels(
     usual = {of.LABEL_STUDIO: "labels.json", of.FOLDERS: "labels"}
     path = output or project.exports / usual.get(kind, f"labels.{kind}")
     if kind == of.COCO:
-        return _coco(project, plan, store, output)
+        path, count = _coco(project, plan, store, output)
+        return path, {"labels": count}
     if kind == of.FOLDERS and plan.kind != "classification":
         raise InputError(f"{kind} takes one class for each item, and the task is {plan.kind}; use csv")
     meant = labelling_of(plan, store)
     found = of.labels_of(store, meant)
     if kind == of.LABEL_STUDIO:
-        return path, of.write_label_studio(path, found, _shown(plan, found), meant)
+        of.write_label_studio(path, found, _shown(plan, found), meant)
+        return path, _apart(found)
     if kind == of.FOLDERS:
         files = _originals(plan, found)
         if found and not files:
             raise InputError(f"only pictures and texts can be put into folders; {plan.data} holds neither")
-        return path, of.write_folders(path, found, files)
+        return path, {"labels": of.write_folders(path, found, files)}
     if path.suffix.lower() != f".{kind}":
         raise InputError(f"--format {kind} and the output {path} do not agree; let it end in .{kind}")
-    return path, of.write_labels(path, found, meant)
+    of.write_labels(path, found, meant)
+    return path, _apart(found)
+
+
+def _apart(found: "list[Labelled]") -> dict[str, int]:
+    """How many items have a label, and how many were skipped."""
+    from askwise.store.facts import NoLabel
+
+    skipped = sum(isinstance(one.told, NoLabel) for one in found)
+    return {"labels": len(found) - skipped, "skipped": skipped}
 
 
 def _coco(project: "Project", plan: "Plan", store: "Store", output: Path | None) -> tuple[Path, int]:

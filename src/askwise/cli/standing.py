@@ -25,6 +25,7 @@ _CONDITIONS = {
     "inner_batch": "size of the inner batch",
     "network": "network",
     "weights": "weights to begin with",
+    "ignored": "ignored columns",
 }
 
 
@@ -87,12 +88,12 @@ def _do(now: Status, project: Path | None) -> str:
 def _changed(segments: list[Segment]) -> list[str]:
     """The conditions that have changed on the way, as a reader calls them.
 
-    A project begins with a fast encoder and moves to its own: that is its plan, and with it change the
-    network and what it begins with, which are not told apart from it.
+    A project begins with a fast encoder and moves to its own: that is its plan. With an encoder, and with
+    the columns of a table, change the network and what it begins with, which are not told apart from them.
     """
     found: dict[str, None] = {}
     for one in segments:
-        own = {"network", "weights"} if "encoder" in one.changed else set[str]()
+        own = {"network", "weights"} if {"encoder", "ignored"} & set(one.changed) else set[str]()
         found |= {_CONDITIONS[name]: None for name in one.changed if name in _CONDITIONS and name not in own}
     return list(found)
 

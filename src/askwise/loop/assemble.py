@@ -12,7 +12,7 @@ from askwise.engine import Engine
 from askwise.errors import InputError
 from askwise.loop.added import added
 from askwise.loop.answers import tell
-from askwise.loop.conditions import conditions
+from askwise.loop.conditions import columns_condition, conditions
 from askwise.loop.edits import measured_now
 from askwise.loop.featured import encoder_condition, feature_inputs, feature_pool, head_of
 from askwise.loop.opening import check_outputs, open_run
@@ -68,7 +68,7 @@ def assemble(
             items.add(more)
         if plan.initial.per_class is not None and not plan.initial.ids:
             plan = balanced_before(plan, kept) or balanced(plan, given.initial.get("labels"), items, held)
-        now = {**conditions(plan, network), **encoder_condition(network)}
+        now = {**conditions(plan, network), **encoder_condition(network), **columns_condition(items)}
         if (head := head_of(network, items.like(), plan)) is not None:
             network, items = head, feature_pool(head, items, kept)
             for name, data in measured.items():

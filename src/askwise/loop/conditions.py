@@ -10,6 +10,7 @@ from askwise.bayes.program.build import BATCH
 from askwise.errors import InputError
 from askwise.loop.plan import Plan
 from askwise.math.digest import network_digest
+from askwise.pool import Pool
 from askwise.selection import SELECTIONS
 
 
@@ -25,6 +26,12 @@ def conditions(plan: Plan, network: nn.Module) -> dict[str, Any]:
         "network": network_digest(network, weights=False),
         "weights": network_digest(network, weights=True) if starts else None,
     }
+
+
+def columns_condition(items: Pool) -> Mapping[str, Any]:
+    """The columns of a table that were coded with its pool, and are ignored now; nothing where none is."""
+    ignored = items.preparation().get("ignore")
+    return {"ignored": ignored} if ignored else {}
 
 
 def cpu() -> str:

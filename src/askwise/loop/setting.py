@@ -218,8 +218,8 @@ def with_tests(plan: Plan, counts: Counts, tests: Tests, last: Round | None) -> 
 
 
 def _outdated(store: Store, last: Round) -> bool:
-    """Whether the last model is of another network than the present one: it is as if it had seen nothing."""
-    return differs(store, last, "network", "encoder")
+    """Whether the last model is of another network or other columns: it is as if it had seen nothing."""
+    return differs(store, last, "network", "encoder", "ignored")
 
 
 def differs(store: Store, last: Round, *names: str) -> bool:

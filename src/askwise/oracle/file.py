@@ -7,7 +7,7 @@ from pathlib import Path
 from askwise.errors import InputError
 from askwise.oracle.contract import Question
 from askwise.oracle.label_studio import matched, read_tasks
-from askwise.oracle.labelling import Classes, Labelling, Pictures, Values, no_label
+from askwise.oracle.labelling import Classes, Labelling, Pictures, TagSets, Values, no_label
 from askwise.pool.decimals import has_comma, surely, with_point
 from askwise.pool.tables import header, restored, rows
 from askwise.store.classes import names
@@ -30,7 +30,8 @@ class File:
     Its columns may be called as people call them (`file;class`, `image,label`, ...). With `find` items are
     matched by id, row or file name, and `unmatched` says which lines match nothing. An empty label or
     `skip` skips the item, `cannot_tell` says so, unless a class has that name. `classes` are names, or
-    what a label is under another task: tags `joy|love|?anger` (the last unknown), numbers, paths of masks.
+    what a label is under another task: tags `joy|love|?anger` (the last unknown) or `none`, numbers, paths
+    of masks.
     A `.json` file is an export of Label Studio; tasks whose annotators disagree are among the unmatched.
 
     >>> from pathlib import Path
@@ -53,7 +54,7 @@ class File:
         self._told: dict[str, Told] = {}
         self.unmatched: dict[str, str] = {}
         """What the file calls items that are not in the pool, and why they are not found."""
-        self.name, self.lines = str(path), 0
+        self.name, self.lines, self.empty = str(path), 0, 0
         kind = classes if isinstance(classes, Labelling) else Classes(names(classes))
         # paths of masks begin where the file is, as those of a table in a folder do
         self._kind = replace(kind, folder=Path(path).parent) if isinstance(kind, Pictures) else kind
@@ -88,6 +89,7 @@ class File:
             if path.suffix.lower() in (".csv", ".tsv"):
                 label = restored(label)  # as an export wrote it
             label = with_point(label) if commas and has_comma(label) else label
+            self.empty += not label.strip()
             told = self._read(label.strip(), f"{path}, line {row.line}: the label of {called!r}")
             identity = self._found(called, columns[0], find)
             if identity is not None:
@@ -105,6 +107,21 @@ class File:
                 self.unmatched[one.task] = str(error).partition(";")[0]
                 continue
             yield one.task, identity, one.told
+
+    def notes(self) -> list[str]:
+        """What a person should know of its lines: how many name no item, and how many say nothing."""
+        found = []
+        if self.unmatched:
+            first, why = next(iter(self.unmatched.items()))
+            found.append(f"{self._some(len(self.unmatched), 'name')} no item: {first!r}: {why}")
+        if self.empty:
+            nothing = self._kind.nothing if isinstance(self._kind, TagSets) else ""
+            mend = f"; write {nothing} as the label of an item without tags" if nothing else ""
+            found.append(f"{self._some(self.empty, 'say')} nothing: these items are skipped{mend}")
+        return found
+
+    def _some(self, count: int, verb: str) -> str:
+        return f"{count} of {self.lines} lines of {self.name} {verb}{'s' if count == 1 else ''}"
 
     @property
     def told(self) -> Mapping[str, Told]:

@@ -124,8 +124,13 @@ class TagSets:
             tuple(place for place, value in places.items() if value in (None, -1)),
         )
 
+    @property
+    def nothing(self) -> str:
+        """What a file says of an item without tags: `none`, or a bare mark where a tag has that name."""
+        return _NOTHING if _NOTHING not in self.names else (self._marks() or _MARKS)[0]
+
     def _cell(self, text: str) -> dict[str, Any]:
-        if text.strip() == _NOTHING and _NOTHING not in self.names:
+        if text.strip() == self.nothing:
             return {}
         parts = [text]
         for mark in self._marks():
@@ -154,7 +159,7 @@ class TagSets:
         """The tags with a mark between them, | unless a name contains it."""
         own = _of(label, Tags)
         told = [self.names[place] for place in own.tags] + [f"?{self.names[place]}" for place in own.unknown]
-        return (self._marks() or _MARKS)[0].join(told) or _NOTHING
+        return (self._marks() or _MARKS)[0].join(told) or self.nothing
 
     def row(self, label: Label) -> Tensor:
         """1 for the tags it has, -1 for unknown ones, 0 for the rest."""

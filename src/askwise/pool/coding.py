@@ -14,6 +14,8 @@ from askwise.pool.decimals import grouped, has_comma, surely, with_point
 
 _MOST_CATEGORIES = 100
 _MOSTLY = 0.95  # of the cells: a column with so many numbers is one of numbers
+_MISSING = ("", "na", "n/a", "nan", "null", "none", "?", "-")
+"""What a column of numbers may say where it lacks one."""
 _Commas: TypeAlias = Literal["none", "own", "sure"]
 """Whether commas in a file can be decimal ones: not, where a column shows it, or in all columns alike."""
 
@@ -42,12 +44,12 @@ class Number(_Record):
     mean: FiniteFloat
     deviation: Annotated[FiniteFloat, Field(gt=0)]
     lacks: bool
-    """Whether some cells are empty: they count as the mean."""
+    """Whether some cells are empty, or say NA: they count as the mean."""
     comma: bool = False
     """Whether decimals stand after a comma: then no number has a point."""
 
     def value(self, cell: str) -> float | None:
-        """A cell as a number: None where it is empty, NaN where it is no number."""
+        """A cell as a number: None where it is missing, NaN where it is no number."""
         if self.comma:
             return math.nan if "." in cell else number(with_point(cell))
         return number(cell)
@@ -76,6 +78,15 @@ class Coding(_Record):
             len(part.values) if isinstance(part, Category) else 1 + part.lacks for part in self.columns
         )
 
+    @property
+    def names(self) -> list[str]:
+        """The columns."""
+        return [part.column for part in self.columns]
+
+    def without(self, columns: Sequence[str]) -> "Coding":
+        """The same of the other columns."""
+        return Coding(columns=tuple(part for part in self.columns if part.column not in columns))
+
     def row(self, cells: Sequence[str]) -> Float32[np.ndarray, " D"]:
         """The numbers of one row; a category that the pool did not have is none of the known ones."""
         found: list[float] = []
@@ -96,7 +107,7 @@ class Coding(_Record):
             if isinstance(part, Number):
                 value = part.value(cell)
                 if value is None and not part.lacks:
-                    return f"{part.column!r} is empty, and was not when the columns were read first"
+                    return f"{part.column!r} is missing, and was not when the columns were read first"
                 if value is not None and not math.isfinite(value):
                     how = " with a decimal comma" if part.comma else ""
                     return f"{part.column!r} is {cell[:40]!r}, not a finite number{how}"
@@ -106,8 +117,8 @@ class Coding(_Record):
 
 
 def number(cell: str) -> float | None:
-    """A cell as a number: None where it is empty, NaN where it is no number."""
-    if not cell.strip():
+    """A cell as a number: None where it is empty or a word for that, NaN where it is no number."""
+    if cell.strip().casefold() in _MISSING:
         return None
     try:
         # Python would read 1_000 as a thousand
@@ -159,9 +170,9 @@ def _by_comma(name: str, full: Sequence[str], commas: _Commas) -> bool:
 
 
 def _column(name: str, cells: Sequence[str], named: bool, commas: _Commas) -> Number | Category:
-    full = [cell for cell in cells if cell.strip()]
-    if not full:
+    if not any(cell.strip() for cell in cells):
         raise ColumnError(name, "is empty")
+    full = [cell for cell in cells if number(cell) is not None]
     comma = not named and _by_comma(name, full, commas)
     values = np.array([number(with_point(cell) if comma else cell) for cell in full], np.float64)
     finite = values[np.isfinite(values)]
@@ -181,7 +192,7 @@ def _column(name: str, cells: Sequence[str], named: bool, commas: _Commas) -> Nu
             lacks=len(full) < len(cells),
             comma=comma,
         )
-    counts = Counter(full)
+    counts = Counter(cell for cell in cells if cell.strip())  # among words NA may be one, too
     if len(counts) > _MOST_CATEGORIES:
         raise ColumnError(name, f"has {len(counts)} different values, more than {_MOST_CATEGORIES}")
     return Category(column=name, values=tuple(sorted(counts)))

@@ -1,6 +1,6 @@
 """Other items, read as those of a pool were: by what a saved model says of its preparation."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +53,11 @@ def _text(path: Path, encode: Encode | None, *, column: str | None, id_column: s
     return text(path, encode=encode)
 
 
-def _table(path: Path, _: Encode | None, *, coding: Any, id_column: str | None) -> Pool:
-    return table(path, coding=Coding.model_validate(coding), id_column=_there(path, id_column))
+def _table(
+    path: Path, _: Encode | None, *, coding: Any, id_column: str | None, ignore: Sequence[str] = ()
+) -> Pool:
+    known = Coding.model_validate(coding)
+    return table(path, coding=known, id_column=_there(path, id_column), ignore=ignore)
 
 
 def _embeddings(path: Path, _: Encode | None, *, embedding: str, id_column: str | None) -> Pool:

@@ -56,9 +56,10 @@ def table(
     r"""A pool of the rows of a CSV, TSV, JSONL or Parquet file: numbers standardised, categories one-hot.
 
     All columns count but those to `ignore`, unless `columns` are named. What becomes of them is
-    `coding`, or fitted by `coding_of(path, ...)`; a pool that grows wants the first one again. Ids are
-    those of `id_column`, or made from the cells. Broken rows are quarantined with their line. Decimal commas
-    are read where they are sure, and noted in the coding.
+    `coding`, or fitted by `coding_of(path, ...)`; a pool that grows wants the first one again, of which
+    columns to `ignore` are left out. Ids are those of `id_column`, or made from the cells, which a column
+    ignored later does not change. Broken rows are quarantined with their line. Decimal commas are read where
+    they are sure, and noted in the coding.
 
     >>> from pathlib import Path
     >>> _ = Path("cars.csv").write_text("id,colour,weight\na,red,1\nb,blue,3\n")
@@ -66,13 +67,17 @@ def table(
     tensor([ 0.,  1., -1.])
     """
     home = Path(path)
+    apart = (*ignore, id_column)
+    left_out = [] if coding is None else [name for name in coding.names if name in apart]
     wanted = _wanted(home, columns, ignore, id_column, coding)
-    found = list(rows(home, [*wanted, *([id_column] if id_column else [])], numbers=True))
+    named = wanted if coding is None or id_column else _there(home, coding.names)
+    found = list(rows(home, [*named, *([id_column] if id_column else [])], numbers=True))
     if not found:
         raise InputError(f"{path} has no rows")
-    own = coding or _fitted(home, found, wanted, categories)
-    bare = [row.cells[: len(wanted)] for row in found]
-    ids = own_ids(found) if id_column else list(numbered(of_text("\0".join(cells)) for cells in bare))
+    own = _fitted(home, found, wanted, categories) if coding is None else coding.without(left_out)
+    ids = own_ids(found) if id_column else list(numbered(of_text("\0".join(row.cells)) for row in found))
+    at = [named.index(name) for name in wanted]
+    bare = [[row.cells[place] for place in at] for row in found]
     bad, numbers = {}, np.zeros((len(found), own.width), np.float32)
     for place, (name, row) in enumerate(zip(ids, found, strict=True)):
         why = row.reason or own.fault(bare[place])
@@ -80,8 +85,8 @@ def table(
             bad[name] = why if row.reason else f"line {row.line}: {why}"
         else:
             numbers[place] = own.row(bare[place])
-    how = {"kind": "table", "coding": own.model_dump(mode="json"), "id_column": id_column}
-    return Pool(RowSource(ids, numbers, bad, how=how))
+    how = {"kind": "table", "coding": (coding or own).model_dump(mode="json"), "id_column": id_column}
+    return Pool(RowSource(ids, numbers, bad, how=how | ({"ignore": left_out} if left_out else {})))
 
 
 def coding_of(
@@ -148,12 +153,19 @@ def _wanted(
 ) -> list[str]:
     names = header(path)
     if coding is not None:
-        columns = [part.column for part in coding.columns]
+        columns = [name for name in coding.names if name not in ignore]
+        ignore = [name for name in ignore if name not in coding.names]  # those need not be there any more
     places(path, names, [*(columns or ()), *ignore, *([id_column] if id_column else [])])
-    wanted = [name for name in columns or names if name not in ignore and name != id_column]
+    wanted = [name for name in (names if columns is None else columns) if name not in (*ignore, id_column)]
     if not wanted:
         raise InputError(f"{path} has no columns left to learn from; it has: {', '.join(names)}")
     return wanted
+
+
+def _there(path: Path, columns: Sequence[str]) -> list[str]:
+    """Those of the columns that the file has."""
+    names = header(path)
+    return [name for name in columns if name in names]
 
 
 def _fitted(path: Path, found: Sequence[Row], wanted: Sequence[str], categories: Sequence[str]) -> Coding:

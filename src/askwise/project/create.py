@@ -17,13 +17,13 @@ from askwise.project.first_look import first_look
 from askwise.project.found import Found, look_at
 from askwise.project.leaks import refuse_leaks
 from askwise.project.plan_file import choices, written
-from askwise.project.sources import Source, comma_note, known_labels
+from askwise.project.sources import Source, column_notes, known_labels
 from askwise.project.texts import language_note, length_note
 from askwise.runs.build import learner
 from askwise.runs.material import Material, material, read_plan
 from askwise.store import open_store
 from askwise.store.classes import names as check_names
-from askwise.store.facts import Answer
+from askwise.store.facts import Answer, NoLabel
 from askwise.train.progress import Follow
 
 CODING = "coding.json"
@@ -90,7 +90,7 @@ def create(
     )
     whole, said = _with_stretch(whole, known)
     notes += said + length_note(known.pool, known.encoder) + language_note(known.pool, whole.encoder)
-    notes += comma_note(whole)
+    notes += column_notes(whole)
     notes += refuse_leaks(whole, known.pool, told, names, made_of=made_of)
     given: dict[str, Any] = {"shape": known.pool.like().shape, "items": len(known.pool), **(chosen or {})}
     values = choices(whole, names, made_of=made_of, **given)
@@ -170,7 +170,8 @@ def _filled(
         # after the labels: what is labelled stays as it is
         ours.set_aside(found.refused | ({} if ask_copies else dict(found.stand_ins())))
         labelled = ours.status().counts.labelled
-    return Made(project, plan, found, known.encoder, before, len(fresh), labelled, notes)
+    new = sum(not isinstance(label, NoLabel) for label in fresh.values())
+    return Made(project, plan, found, known.encoder, before, new, labelled, notes)
 
 
 def _the_same(
@@ -178,6 +179,8 @@ def _the_same(
 ) -> Plan:
     """The plan of a project that is there; what contradicts it is refused, and said where to change it."""
     plan = read_plan(project.plan)
+    ignored = plan.data_options.get("ignore", [])
+    more = set(source.options.get("ignore", [])) - set(ignored)
     wanted: dict[str, tuple[Any, Any]] = {
         "data": (str(source.path), plan.data),
         made_of: (None if plan.unnamed and made_of == "classes" else names, list(getattr(plan, made_of))),
@@ -185,10 +188,11 @@ def _the_same(
         "posterior": (chosen.get("posterior"), plan.posterior["name"]),
         "group": (chosen.get("group"), plan.group),
         "thaw": (chosen.get("fine_tune"), plan.thaw),
+        "ignore": ([*ignored, *more] if more else None, ignored),
     }
     for key, (now, then) in wanted.items():
         if now is not None and now != then:
-            shown = ", ".join(then) if isinstance(then, list) else then
+            shown = (", ".join(then) or "none") if isinstance(then, list) else then
             raise InputError(
                 f"{project.name} is there already, and its {key}: {shown}; "
                 f"change {project.plan}, or choose another name"

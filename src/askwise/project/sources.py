@@ -1,5 +1,6 @@
 """What a project is made of: the items a person names, and the labels known of them."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,13 +16,14 @@ from askwise.oracle.file import EXPORT, ID_COLUMNS, LABEL_COLUMNS
 from askwise.oracle.label_studio import named_in
 from askwise.oracle.labelling import labelling
 from askwise.pool import Coding, Pool, coding_of
-from askwise.pool.coding import ColumnError, Number
+from askwise.pool.coding import Category, ColumnError, Number, number
 from askwise.pool.tables import header, rows
 from askwise.store.classes import position
 
 NONE = "none"
 TASKS = {"classes": "classification", "tags": "multilabel", "numbers": "regression"}
 """What a label is made of, and the task that is."""
+_MANY = 20  # categories of a column: more are told
 _BYTES = 1 / 255  # pixels that are bytes become numbers from 0 to 1
 _SIDE = 32  # pixels at each side, for a small network that learns from the pictures themselves
 
@@ -91,11 +93,17 @@ def source(
     return Source(kind, found, options, chosen, coding)
 
 
-def comma_note(source: Source) -> list[str]:
-    """Which columns of a table were read with decimal commas; nothing where none was."""
+def column_notes(source: Source) -> list[str]:
+    """Which columns of a table were read with decimal commas, and which as many categories."""
     parts = () if source.coding is None else source.coding.columns
+    many = [
+        f"column {part.column!r} is read as {len(part.values)} categories, for its values are no numbers, "
+        f"such as {next(filter(_is_word, part.values), part.values[0])[:40]!r}"
+        for part in parts
+        if isinstance(part, Category) and len(part.values) > _MANY
+    ]
     found = [part.column for part in parts if isinstance(part, Number) and part.comma]
-    return [f"commas are read as decimal commas in the columns {', '.join(found)}"] if found else []
+    return [f"commas are read as decimal commas in the columns {', '.join(found)}", *many] if found else many
 
 
 def known_labels(
@@ -129,10 +137,7 @@ def known_labels(
         own = list(names) if names else _named_in(labels)
         kind = labelling({"name": TASKS[made_of]}, _checked(own))
         file = File(labels, classes=kind, find=pool.find)
-        told = file.told
-        if file.unmatched:
-            why = next(iter(file.unmatched.values()))
-            notes.append(f"{len(file.unmatched)} of {file.lines} lines of {labels} name no item: {why}")
+        told, notes = file.told, file.notes()
     elif names is None and made_of == "classes":
         return {}, [], notes
     else:
@@ -181,6 +186,11 @@ def _named_in(labels: Path) -> list[str]:
         )
     found = {row.cells[0].strip() for row in rows(labels, [label]) if row.reason is None}
     return sorted(found - {"", "skip", "cannot_tell"})
+
+
+def _is_word(cell: str) -> bool:
+    """Whether a cell is no number and not missing."""
+    return math.isnan(number(cell) or 0.0)
 
 
 def _stacked(stack: str | None) -> dict[str, str | int]:

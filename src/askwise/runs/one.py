@@ -45,7 +45,7 @@ class Ended:
     questions: list[Question] = field(default_factory=list)
     """The open questions that nobody has answered."""
     notes: list[str] = field(default_factory=list)
-    """What a person should know of it: lines of the file of labels that name no item."""
+    """What a person should know of it: lines of the file of labels that name no item or say nothing."""
     unused: int = 0
     """Labels of the file of items that the run has not asked about, while it waits for others."""
     spent: bool = False
@@ -69,12 +69,6 @@ def how_good(plan: Plan, last: Round) -> str:
     return f"{100 * value:.1f} %" if task.higher else f"{value:.4g}"
 
 
-def _unmatched(answers: File) -> str:
-    count, (first, why) = len(answers.unmatched), next(iter(answers.unmatched.items()))
-    lines = f"{count} of {answers.lines} lines of {answers.name} {'names' if count == 1 else 'name'} no item"
-    return f"{lines}: {first!r}: {why}"
-
-
 def run_one(
     run: Run,
     *,
@@ -86,7 +80,7 @@ def run_one(
     """How the run ended; `source` answers: `simulated`, a file of labels, or nobody (None)."""
     refuse_unnamed(run.plan, where=run.name)
     answers = oracle(source, run.plan, run.known) if source is not None else None
-    notes = [_unmatched(answers)] if isinstance(answers, File) and answers.unmatched else []
+    notes = answers.notes() if isinstance(answers, File) else []
     # a person need not wait until all is encoded; a file answers at once, so that nothing would be gained
     options: dict[str, Any] = {
         "exact": exact,
