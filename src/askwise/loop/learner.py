@@ -211,10 +211,12 @@ class Learner:
     def add(self, more: Any) -> list[str]:
         """The ids of the items that the pool has gained; a store on disk keeps them as part of the run.
 
-        What a Learner takes as its pool is taken here too.
+        What a Learner takes as its pool is taken here too. The rows of what is added go on where the
+        pool's end: after `add(new)` to a pool of 30 rows, `new[0]` is row 30.
         """
-        pool = as_pool(more)
-        keep_added(self.setting.store, pool, [name for name in pool.ids if name not in self.setting.pool])
+        pool, here = as_pool(more), self.setting.pool
+        new = [name for name in pool.ids if name not in here]
+        keep_added(self.setting.store, pool, new, first=here.rows)
         new = self.setting.pool.add(pool)
         sync_grown(self.setting)
         return new
