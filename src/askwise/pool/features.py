@@ -190,6 +190,10 @@ class FeaturePool(Pool):
         """The id of an item from its id, row or name."""
         return self._items.find(key)
 
+    def lookup(self, key: object) -> str | None:
+        """The id of an item from its id, row or name; None where no item is called so, or several are."""
+        return self._items.lookup(key)
+
     def again(self, path: str | Path) -> Pool:
         """Other items, not features, read as those of this pool are."""
         return self._items.again(path)

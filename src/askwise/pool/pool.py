@@ -4,15 +4,17 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from itertools import count, islice
+from itertools import count, islice, takewhile
 from operator import index
 from pathlib import Path
 from typing import Any, Protocol, SupportsIndex, runtime_checkable
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from askwise.errors import InputError
+from askwise.pool.ids import numbered_as, of_array
 
 _LOOKED_AT = 20_000  # names, to say which is nearest to a wrong one
 
@@ -182,13 +184,37 @@ class Pool:
 
     def find(self, key: str | SupportsIndex) -> str:
         """The id of an item, from its id, its row, or a name that is unique."""
-        if isinstance(key, str) and key in self._owner:
-            return key
-        if isinstance(key, SupportsIndex) and not isinstance(key, bool):  # numpy's numbers too
-            return self._by_row(index(key))
-        found = self._by_name(str(key))
+        found = self.lookup(key)
         if found is None:
-            raise InputError(f"{self._known(str(key))}; call it by its id, row or name")
+            row = self._number(key)
+            why = self._known(str(key)) if row is None else self._no_row(row)
+            raise InputError(f"{why}; call it by its id, row or name")
+        return found
+
+    def lookup(self, key: object) -> str | None:
+        """The id of an item, as `find` has it; None where no item is called so, or several are."""
+        if isinstance(key, str) and key in self:
+            return key
+        row = self._number(key)
+        return self._by_name(str(key)) if row is None else self._by_row(row)
+
+    def by_id(self, told: Mapping[Any, Any]) -> Mapping[Any, Any]:
+        """What is told by id, row or name, by id; keys that name no item stay as they are."""
+        if all(isinstance(key, str) and key in self for key in told):
+            return told
+        found: dict[Any, Any] = {}
+        for key, value in told.items():
+            identity = self.lookup(key) or key
+            if identity in found:
+                raise InputError(f"item {identity!r} is told twice, once as {key!r}; tell it once")
+            found[identity] = value
+        return found
+
+    def equal(self, rows: np.ndarray) -> list[str]:
+        """The items with the contents of these rows, copies too, where ids are made from contents."""
+        found: list[str] = []
+        for one in dict.fromkeys(map(of_array, rows)):
+            found += takewhile(self.__contains__, (numbered_as(one, time) for time in count(1)))
         return found
 
     def typed(self, word: str) -> str:
@@ -207,17 +233,26 @@ class Pool:
         source = self._sources[0]
         return source.preparation() if isinstance(source, Prepared) else {}
 
-    def _by_row(self, row: int) -> str:
+    @staticmethod
+    def _number(key: object) -> int | None:
+        """The row that a key is; numpy's numbers too."""
+        return index(key) if isinstance(key, SupportsIndex) and not isinstance(key, bool) else None
+
+    def _by_row(self, row: int) -> str | None:
         if not 0 <= row < self._end:
-            raise InputError(f"the pool has the rows 0 to {self._end - 1}, and no row {row}")
+            return None
         number = bisect_right(self._firsts, row) - 1
         source, place = self._sources[number], row - self._firsts[number]
         if isinstance(source, Placed):
             at = bisect_left(source.rows, place)
             place = at if at < len(source.rows) and source.rows[at] == place else len(source.ids)
-        if not 0 <= place < len(source.ids):
-            raise InputError(f"row {row} is of an item that the store does not keep; use the id of the item")
-        return source.ids[place]
+        return source.ids[place] if place < len(source.ids) else None
+
+    def _no_row(self, row: int) -> str:
+        """Why no item is found at a row."""
+        if not 0 <= row < self._end:
+            return f"the pool has the rows 0 to {self._end - 1}, and no row {row}"
+        return f"row {row} is of an item that the store does not keep"
 
     def _by_name(self, name: str) -> str | None:
         """The item with a name, whole or without its folders; None where no item or several have it."""
