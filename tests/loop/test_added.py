@@ -5,7 +5,8 @@ import pytest
 from small_run import IDS, POINTS, TRUTH, learner, ledger, outcome, pool
 
 from askwise.errors import CorruptError
-from askwise.pool import arrays
+from askwise.nets import tiny_encoder
+from askwise.pool import arrays, text
 
 
 def test_added_items_last_and_the_run_ends_as_if_it_had_not_been_closed(folder):
@@ -52,3 +53,45 @@ def test_in_memory_nothing_is_written(folder):
     run.add(arrays(POINTS[20:30], ids=IDS[20:30]))
     assert run.status().counts.items == 30
     assert list(folder.iterdir()) == []
+
+
+def row_of(run, ids):
+    return {name: (run.item(name).row, run.item(name).name) for name in ids}
+
+
+def test_rows_of_added_items_go_on_and_stay_when_the_store_is_opened_again(folder):
+    bad = POINTS[25:35].copy()
+    bad[7] = np.nan  # cannot be kept, and takes no row from those after it
+    with learner(folder / "run.db", pool=POINTS[:30]) as run:
+        run.add(bad)  # the first five are in the pool
+        last = run.add(POINTS[35:40])
+        good = [name for name in run.pool.ids if not run.pool.read([name]).quarantined]
+        before = row_of(run, good)
+        rows = np.concatenate([POINTS[:30], bad, POINTS[35:40]])
+        for name, (row, called) in before.items():
+            assert np.array_equal(run.item(name).inputs, rows[row])
+            assert called == f"x[{row}]"
+        assert len({row for row, _ in before.values()}) == len(before)
+        assert run.pool.find(32) == run.pool.find(27)  # the same item, under both its rows
+    with learner(folder / "run.db", pool=POINTS[:30]) as run:
+        assert row_of(run, good) == before
+        assert [run.pool.find(row) for row in range(40, 45)] == last
+        run.tell({44: "red"})
+        [new] = run.add(np.full((1, 4), 7, np.float32))
+        assert run.item(new).row == 45
+
+
+def test_names_of_added_texts_stay_when_the_store_is_opened_again(folder):
+    tokens = tiny_encoder().tokens
+
+    def words(texts):
+        return text(texts, encode=lambda found: tokens(found, length=4).float())
+
+    run = learner(folder / "run.db", pool=words(["one film", "two films", "three"]), initial=1, budget=2)
+    more = run.add(words(["four films", "five"]))
+    before = row_of(run, more)
+    assert list(before.values()) == [(3, "four films"), (4, "five")]
+    run.close()
+    again = learner(folder / "run.db", pool=words(["one film", "two films", "three"]), initial=1, budget=2)
+    assert row_of(again, more) == before
+    assert again.pool.find("five") == more[1]

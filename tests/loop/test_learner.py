@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from small_run import CLASSES, FAST, POINTS, POSTERIORS, TRUTH, learner, network, outcome, pool
+from small_run import CLASSES, FAST, IDS, POINTS, POSTERIORS, TRUTH, learner, ledger, network, outcome, pool
 from torch.utils.data import TensorDataset
 
 from askwise.errors import InputError
@@ -102,3 +102,31 @@ def test_the_given_network_is_left_as_it_was():
     before = {name: value.clone() for name, value in own.state_dict().items()}
     learner(network=own, training=FAST).run(oracle=TRUTH)
     assert all(value.equal(before[name]) for name, value in own.state_dict().items())
+
+
+def test_labels_are_given_by_row_or_name_wherever_they_are_given_by_id():
+    by_row = {row: TRUTH[name] for row, name in enumerate(IDS)}  # of more items than the pool has
+    by_name = {f"x[{row}]": label for row, label in by_row.items()}
+    whole = learner()
+    whole.run(oracle=TRUTH)
+    for oracle in (by_row, by_name):
+        run = learner()
+        assert isinstance(run.run(oracle=oracle), Stop)
+        assert ledger(run).labels == ledger(whole).labels
+    first = learner(initial={0: "red", "x[1]": "blue", IDS[2]: "green"}, test={39: "red"})
+    assert ledger(first).labels == {IDS[0]: 0, IDS[1]: 2, IDS[2]: 1}
+    assert first.setting.held == {IDS[39]}
+    assert {q.id for q in learner(initial=[3, "x[4]", IDS[5]]).ask()} == set(IDS[3:6])
+    balanced = {"per_class": 2, "labels": by_row}
+    assert len(learner(initial=balanced).ask()) == 6
+    with pytest.raises(InputError, match=r"no item '0' .a row is named by a number"):
+        learner().run(oracle={"0": "red"})
+    with pytest.raises(InputError, match="'point-00' is told twice, once as 0; tell it once"):
+        learner().run(oracle={IDS[0]: "red", 0: "blue"})
+
+
+def test_what_a_mapping_has_no_label_for_waits_as_with_a_file():
+    run = learner()
+    few = {question.id: TRUTH[question.id] for question in run.ask()[:1]}
+    assert run.run(oracle=few) == Wait(3)
+    assert run.status().counts.labelled == 1

@@ -4,6 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+import torch
 from small_run import CLASSES, IDS, LABELS, POINTS, TRUTH, learner, ledger, pool
 
 from askwise.errors import InputError
@@ -15,7 +16,8 @@ def test_initial_labels_may_be_a_number_ids_labels_or_data():
     by_id = learner(initial={name: TRUTH[name] for name in IDS[:6]})
     assert {question.round for question in by_id.ask()} == {1}
     assert by_id.status().counts.labelled == 6
-    data = learner(initial=(POINTS[40:45], [CLASSES[label] for label in LABELS[40:45]]))
+    test = (POINTS[45:], [CLASSES[label] for label in LABELS[45:]])
+    data = learner(initial=(POINTS[40:45], [CLASSES[label] for label in LABELS[40:45]]), test=test)
     data.ask()
     assert (data.rounds()[0].labels, data.status().counts.items) == (5, 45)
     assert data.status().plan.initial.count == 5
@@ -134,3 +136,25 @@ def test_a_set_that_cannot_be_balanced_is_refused_in_one_line(changes, said):
     with pytest.raises(InputError, match=said) as caught:
         learner(**changes)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("part", ["validation", "test"])
+def test_items_with_the_contents_of_measured_data_are_never_asked_nor_trained_on(part):
+    twice = np.concatenate([POINTS[:40], POINTS[:2]])  # a copy has an id of its own
+    none = {"test": None, "validation": None}
+    rows = slice(0, 10)
+    measured = {part: (torch.from_numpy(POINTS[rows]), [CLASSES[label] for label in LABELS[rows]])}
+    labels = np.concatenate([LABELS[:40], LABELS[:2]])
+    asked = {}
+    for name, held in {"held": measured, "all": {}}.items():
+        run = learner(pool=twice, budget=42, **{**none, **held})
+        asked[name] = set[int]()
+        run.run(oracle=lambda q, name=name: asked[name].add(q.row) or CLASSES[labels[q.row]])
+    assert asked["held"] == set(range(10, 40))
+    assert asked["all"] == set(range(42))  # the control
+
+
+def test_a_pool_that_is_all_held_out_is_refused():
+    measured = (POINTS[:40], [CLASSES[label] for label in LABELS[:40]])
+    with pytest.raises(InputError, match="every item of the pool is held out"):
+        learner(pool=POINTS[:40], test=measured)

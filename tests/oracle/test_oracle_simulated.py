@@ -50,6 +50,6 @@ def test_impossible_faults_are_refused(options, message):
         Simulated(TRUTH, classes=4, **options)
 
 
-def test_an_item_without_a_label_is_named():
-    with pytest.raises(InputError, match="no label for item 'x'"):
-        Simulated({}, classes=2).answer([Question(id="x", row=0, name="x", round=0, rank=0)])
+def test_an_item_without_a_label_stays_open():
+    questions = [Question(id=name, row=0, name=name, round=0, rank=0) for name in ("x", "y")]
+    assert Simulated({"y": 1}, classes=2).answer(questions) == {"y": "1"}

@@ -113,6 +113,11 @@ def _measured(
         held |= ids
         if data is not None:
             measured[name] = data
+    if held and len(held) == len(items):
+        raise InputError(
+            "every item of the pool is held out for validation or test, and none is left to ask about; "
+            "measure on other data, or on a part of the pool"
+        )
     early = as_training(plan.training).patience is not None
     tempered = plan.calibrate and not plan.testing
     if (tempered or early) and "validation" not in measured:

@@ -55,7 +55,7 @@ def feature_inputs(
     if not isinstance(given, Mapping):
         apart = arrays(inputs)
         pool, given = feature_pool(network, apart, store), apart.ids
-    ids, parts = list(given), []
+    ids, parts = list(pool.by_id(given)), []
     with meter(len(ids), "encoding", unit="items", show=follow) as advance:
         for start in range(0, len(ids), _CHUNK):
             reading = pool.read(ids[start : start + _CHUNK])

@@ -52,7 +52,8 @@ class Learner:
     options. Every choice may also come as a `plan`. With a `store` on disk everything that was told is
     safe, and a process that was killed goes on where it was. `initial` is a number of items, ids, labels
     by id, or (x, y); or a number of items per class, `{"per_class": 2, "labels": ...}` with labels by id or
-    a file of them, which are asked first. `validation` and `test` are labels by id or (x, y). `exact`
+    a file of them, which are asked first. `validation` and `test` are labels by id or (x, y); items of the
+    pool with these ids, or with the contents of x, are never asked and never trained on. `exact`
     refuses to go on under other conditions. `progress` shows a bar for what takes longer than two
     seconds. A frozen encoder (`aw.nets.encoded`) runs once for each item, and its features are kept
     beside the store; with `partial` questions come from what is encoded so far, while
@@ -135,8 +136,8 @@ class Learner:
     def run(self, *, oracle: AnyOracle, on_action: loop.OnAction | None = None) -> Wait | Stop:
         """How the run ended: stopped, or waiting for answers that the oracle does not have.
 
-        `oracle` is a path, a mapping of labels, a function of a question, or an Oracle. `on_action`
-        is called with every action before it is performed.
+        `oracle` is a path, a mapping of labels by id, row or name, a function of a question, or an
+        Oracle. `on_action` is called with every action before it is performed.
         """
         return loop.run(self.setting, self._oracle(oracle), on_action=on_action)
 
@@ -211,10 +212,12 @@ class Learner:
     def add(self, more: Any) -> list[str]:
         """The ids of the items that the pool has gained; a store on disk keeps them as part of the run.
 
-        What a Learner takes as its pool is taken here too.
+        What a Learner takes as its pool is taken here too. The rows of what is added go on where the
+        pool's end: after `add(new)` to a pool of 30 rows, `new[0]` is row 30.
         """
-        pool = as_pool(more)
-        keep_added(self.setting.store, pool, [name for name in pool.ids if name not in self.setting.pool])
+        pool, here = as_pool(more), self.setting.pool
+        new = [name for name in pool.ids if name not in here]
+        keep_added(self.setting.store, pool, new, first=here.rows)
         new = self.setting.pool.add(pool)
         sync_grown(self.setting)
         return new
@@ -305,7 +308,12 @@ class Learner:
         return final_model(self.setting)
 
     def _oracle(self, source: AnyOracle) -> Oracle:
-        return open_oracle(source, classes=self.setting.labelling, find=self._items.find)
+        given: AnyOracle = source
+        if isinstance(source, Mapping):
+            given = self._items.by_id(source)
+            if given and not any(key in self._items for key in given):
+                self._items.find(next(iter(given)))  # it says why, and what is nearest
+        return open_oracle(given, classes=self.setting.labelling, find=self._items.find)
 
     def __repr__(self) -> str:
         """What it learns with and from; `status()` says how far it is."""

@@ -40,9 +40,9 @@ def initial_part(given: Any, pool: Pool) -> tuple[Part, Mapping[str, Any]]:
         pool.add(source)
         labels = dict(zip(source.ids, given[1], strict=True))
     elif isinstance(given, Mapping):
-        labels = given
+        labels = pool.by_id(given)
     else:
-        ids = tuple(map(str, given))
+        ids = tuple(pool.lookup(key) or str(key) for key in given)
         _known("initial", ids, pool)
         return Part(count=len(ids), ids=ids), {}
     _known("initial", labels, pool)
@@ -56,7 +56,10 @@ def balanced(plan: Plan, labels: Any, pool: Pool, held: Container[str]) -> Plan:
     are held out or cannot be read are left out.
     """
     wanted = plan.initial.per_class or 0
-    known = known_labels(open_oracle(labels, classes=plan.classes)) if labels is not None else None
+    if isinstance(labels, Mapping):
+        labels = pool.by_id(labels)
+    answers = None if labels is None else open_oracle(labels, classes=plan.classes, find=pool.find)
+    known = None if answers is None else known_labels(answers)
     if known is None:
         raise InputError(
             "initial per class needs labels known in advance; run with --oracle labels.csv, or pass "
@@ -95,10 +98,14 @@ def balanced_before(plan: Plan, store: Store) -> Plan | None:
 def measured_part(
     name: str, given: Any, pool: Pool, kind: Labelling
 ) -> tuple[Part, Labelled | None, frozenset[str]]:
-    """What the plan says of data that are only measured, the data, and the items they hold out."""
+    """What the plan says of data that are only measured, the data, and the items they hold out.
+
+    Inputs with labels hold out the items of the pool with the same contents, every copy of them.
+    """
     if given is None:
         return Part(), None, frozenset()
     if isinstance(given, Mapping):
+        given = pool.by_id(given)
         _known(name, given, pool)
         reading = pool.read(list(given))
         if reading.quarantined:
@@ -106,7 +113,8 @@ def measured_part(
             raise InputError(f"{name} item {first!r} cannot be used: {why}; leave it out")
         inputs, told, held = reading.inputs, [given[identity] for identity in given], frozenset(given)
     elif isinstance(given, tuple) and len(given) == 2:
-        inputs, told, held = as_tensor(_rows(name, given)), list(given[1]), frozenset()
+        rows = _rows(name, given)
+        inputs, told, held = as_tensor(rows), list(given[1]), frozenset(pool.equal(rows))
     else:
         raise InputError(f"{name} is inputs with labels (x, y), or labels by id, not {type(given).__name__}")
     labels = torch.stack([kind.row(kind.label(label, what=f"a {name} label")) for label in told])

@@ -14,7 +14,7 @@ _WHOLE = 2**56  # derive() gives whole numbers below this
 
 
 class Simulated:
-    """Answers from known labels.
+    """Answers from known labels by id; what has none stays open.
 
     `classes` are names, or what a label is under another task. `noise`, `skip` and `cannot_tell` are
     fractions of the items; an answer comes after up to `delay` further calls in which its item is asked.
@@ -53,14 +53,14 @@ class Simulated:
         """The answers whose delay is over."""
         told: dict[str, Told] = {}
         for question in questions:
+            if question.id not in self.labels:
+                continue
             calls = self._calls[question.id] = self._calls.get(question.id, 0) + 1
             if calls > self._number("delay", question.id) % (self._delay + 1):
                 told[question.id] = self._says(question.id)
         return told
 
     def _says(self, identity: str) -> Told:
-        if identity not in self.labels:
-            raise InputError(f"the oracle has no label for item {identity!r}")
         chance = self._number("refuse", identity) / _WHOLE
         if chance < self._skip:
             return SKIP

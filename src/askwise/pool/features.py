@@ -156,7 +156,7 @@ class FeaturePool(Pool):
 
     def __init__(self, items: Pool, source: FeatureSource) -> None:
         self._items, self._features = items, source
-        self._sources = [source]
+        self._sources, self._firsts = [source], [0]
 
     def __len__(self) -> int:
         return len(self._items)
@@ -170,16 +170,29 @@ class FeaturePool(Pool):
         return self._items.ids
 
     def row(self, identity: str) -> int:
-        """The position of the item in its own source."""
+        """The position of the item in the pool."""
         return self._items.row(identity)
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return self._items.rows
 
     def name(self, identity: str) -> str:
         """What people call the item."""
         return self._items.name(identity)
 
+    def own_name(self, identity: str) -> str | None:
+        """The file of the item or its first words; None where it is called by its row."""
+        return self._items.own_name(identity)
+
     def find(self, key: str | SupportsIndex) -> str:
         """The id of an item from its id, row or name."""
         return self._items.find(key)
+
+    def lookup(self, key: object) -> str | None:
+        """The id of an item from its id, row or name; None where no item is called so, or several are."""
+        return self._items.lookup(key)
 
     def again(self, path: str | Path) -> Pool:
         """Other items, not features, read as those of this pool are."""

@@ -47,7 +47,12 @@ def numbered(ids: Iterable[str]) -> Iterator[str]:
     seen: dict[str, int] = {}
     for identity in ids:
         times = seen[identity] = seen.get(identity, 0) + 1
-        yield identity if times == 1 else f"{identity}~{times}"
+        yield numbered_as(identity, times)
+
+
+def numbered_as(identity: str, time: int) -> str:
+    """The id of what occurs for the first, second, ... time."""
+    return identity if time == 1 else f"{identity}~{time}"
 
 
 def given(ids: Iterable[object], count: int) -> list[str]:

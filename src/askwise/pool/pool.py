@@ -1,17 +1,20 @@
 """The items that may be asked about: stable ids, and one way to read them all."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from itertools import islice
+from itertools import count, islice, takewhile
 from operator import index
 from pathlib import Path
 from typing import Any, Protocol, SupportsIndex, runtime_checkable
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from askwise.errors import InputError
+from askwise.pool.ids import numbered_as, of_array
 
 _LOOKED_AT = 20_000  # names, to say which is nearest to a wrong one
 
@@ -48,8 +51,8 @@ class Source(Protocol):
 class Named(Protocol):
     """A source whose items have names that people know: files, texts."""
 
-    def name(self, identity: str) -> str:
-        """What a person calls the item."""
+    def name(self, identity: str) -> str | None:
+        """What a person calls the item; None where that is its row."""
 
 
 @runtime_checkable
@@ -84,13 +87,25 @@ class Stamped(Protocol):
         """For each item what changes with its content; None where only reading it would tell."""
 
 
+@runtime_checkable
+class Placed(Protocol):
+    """A source whose items keep the rows they had among others, which are not here any more."""
+
+    first: int
+    """The row that the first of them all had in the pool."""
+    rows: Sequence[int]
+    """Where each item was among them all, in ascending order."""
+    length: int
+    """How many they were."""
+
+
 @dataclass(frozen=True)
 class Item:
-    """One item: where it is in its source, what people call it, and what the network sees of it."""
+    """One item: its row in the pool, what people call it, and what the network sees of it."""
 
     id: str
     row: int
-    """Its position in the array, file or folder it came from: `x[row]`."""
+    """Its position in the array, file or folder: `x[row]`. Rows of what was added go on after them."""
     name: str
     """The file, or the first words of a text; `x[7]` for row 7 of an array."""
     source: int
@@ -108,6 +123,8 @@ class Pool:
 
     def __init__(self, source: Source) -> None:
         self._sources: list[Source] = []
+        self._firsts: list[int] = []
+        self._end = 0
         self._owner: dict[str, int] = {}
         self._rows: dict[int, dict[str, int]] = {}
         self._names: dict[str, str | None] = {}
@@ -137,16 +154,28 @@ class Pool:
         return Item(identity, self.row(identity), self.name(identity), self._owner[identity], inputs)
 
     def row(self, identity: str) -> int:
-        """The position of an item in its own source."""
+        """The position of an item in the pool; rows of what was added go on where the others end."""
         number = self._owner[identity]
         if number not in self._rows:
-            self._rows[number] = {name: row for row, name in enumerate(self._sources[number].ids)}
+            source, first = self._sources[number], self._firsts[number]
+            places = source.rows if isinstance(source, Placed) else count()
+            self._rows[number] = {name: first + place for name, place in zip(source.ids, places)}  # noqa: B905
         return self._rows[number][identity]
 
+    @property
+    def rows(self) -> int:
+        """How many rows there are: those of items that were here already count where they were added."""
+        return self._end
+
     def name(self, identity: str) -> str:
-        """What people call an item: its file, its first words, or its place in an array."""
+        """What people call an item: its file, its first words, or its row."""
+        own = self.own_name(identity)
+        return f"x[{self.row(identity)}]" if own is None else own
+
+    def own_name(self, identity: str) -> str | None:
+        """The file of an item or its first words; None where it is called by its row."""
         source = self._sources[self._owner[identity]]
-        return source.name(identity) if isinstance(source, Named) else f"x[{self.row(identity)}]"
+        return source.name(identity) if isinstance(source, Named) else None
 
     def original(self, identity: str) -> Path | str | None:
         """The file of a picture, or a text itself; none where items are rows of numbers."""
@@ -154,14 +183,38 @@ class Pool:
         return source.original(identity) if isinstance(source, Original) else None
 
     def find(self, key: str | SupportsIndex) -> str:
-        """The id of an item, from its id, its row in a pool of one source, or a name that is unique."""
-        if isinstance(key, str) and key in self._owner:
-            return key
-        if isinstance(key, SupportsIndex) and not isinstance(key, bool):  # numpy's numbers too
-            return self._by_row(index(key))
-        found = self._by_name(str(key))
+        """The id of an item, from its id, its row, or a name that is unique."""
+        found = self.lookup(key)
         if found is None:
-            raise InputError(f"{self._known(str(key))}; call it by its id, row or name")
+            row = self._number(key)
+            why = self._known(str(key)) if row is None else self._no_row(row)
+            raise InputError(f"{why}; call it by its id, row or name")
+        return found
+
+    def lookup(self, key: object) -> str | None:
+        """The id of an item, as `find` has it; None where no item is called so, or several are."""
+        if isinstance(key, str) and key in self:
+            return key
+        row = self._number(key)
+        return self._by_name(str(key)) if row is None else self._by_row(row)
+
+    def by_id(self, told: Mapping[Any, Any]) -> Mapping[Any, Any]:
+        """What is told by id, row or name, by id; keys that name no item stay as they are."""
+        if all(isinstance(key, str) and key in self for key in told):
+            return told
+        found: dict[Any, Any] = {}
+        for key, value in told.items():
+            identity = self.lookup(key) or key
+            if identity in found:
+                raise InputError(f"item {identity!r} is told twice, once as {key!r}; tell it once")
+            found[identity] = value
+        return found
+
+    def equal(self, rows: np.ndarray) -> list[str]:
+        """The items with the contents of these rows, copies too, where ids are made from contents."""
+        found: list[str] = []
+        for one in dict.fromkeys(map(of_array, rows)):
+            found += takewhile(self.__contains__, (numbered_as(one, time) for time in count(1)))
         return found
 
     def typed(self, word: str) -> str:
@@ -180,15 +233,26 @@ class Pool:
         source = self._sources[0]
         return source.preparation() if isinstance(source, Prepared) else {}
 
-    def _by_row(self, row: int) -> str:
-        if len(self._sources) > 1:
-            raise InputError(
-                f"row {row} may be of any of {len(self._sources)} sources; use the id of the item"
-            )
-        ids = self._sources[0].ids
-        if not 0 <= row < len(ids):
-            raise InputError(f"the pool has the rows 0 to {len(ids) - 1}, and no row {row}")
-        return ids[row]
+    @staticmethod
+    def _number(key: object) -> int | None:
+        """The row that a key is; numpy's numbers too."""
+        return index(key) if isinstance(key, SupportsIndex) and not isinstance(key, bool) else None
+
+    def _by_row(self, row: int) -> str | None:
+        if not 0 <= row < self._end:
+            return None
+        number = bisect_right(self._firsts, row) - 1
+        source, place = self._sources[number], row - self._firsts[number]
+        if isinstance(source, Placed):
+            at = bisect_left(source.rows, place)
+            place = at if at < len(source.rows) and source.rows[at] == place else len(source.ids)
+        return source.ids[place] if place < len(source.ids) else None
+
+    def _no_row(self, row: int) -> str:
+        """Why no item is found at a row."""
+        if not 0 <= row < self._end:
+            return f"the pool has the rows 0 to {self._end - 1}, and no row {row}"
+        return f"row {row} is of an item that the store does not keep"
 
     def _by_name(self, name: str) -> str | None:
         """The item with a name, whole or without its folders; None where no item or several have it."""
@@ -231,9 +295,14 @@ class Pool:
         return self._sources[0].like()
 
     def add(self, more: "Source | Pool") -> list[str]:
-        """The ids that are new; items that are here already are left as they are."""
+        """The ids that are new; items that are here already are left as they are.
+
+        The rows of what is added go on where the pool's end; what brings nothing new takes none.
+        """
         new: list[str] = []
-        for source in more._sources if isinstance(more, Pool) else [more]:
+        start, end = self._end, self._end
+        parts = zip(more._sources, more._firsts, strict=True) if isinstance(more, Pool) else [(more, 0)]
+        for source, first in parts:
             if not source.ids:
                 raise InputError("there are no items; check the folder, file or array they should come from")
             if self._sources and _describe(source.like()) != _describe(self.like()):
@@ -242,8 +311,16 @@ class Pool:
                     f"the pool's items are {wanted}, and the added ones {found}; make them alike"
                 )
             number = len(self._sources)
+            mine = [name for name in source.ids if self._owner.setdefault(name, number) == number]
+            if not mine:
+                continue
+            new += mine
+            if source is more and isinstance(source, Placed):
+                start = max(start, source.first)
             self._sources.append(source)
-            new += [name for name in source.ids if self._owner.setdefault(name, number) == number]
+            self._firsts.append(start + first)
+            end = start + (more.rows if isinstance(more, Pool) else _length(source))
+        self._end = end
         return new
 
     def read(self, ids: Collection[str]) -> Reading:
@@ -319,6 +396,10 @@ def stack(items: Mapping[str, Tensor | str], like: Tensor) -> Reading:
             rows[identity] = item
     inputs = torch.stack(list(rows.values())) if rows else like.new_empty((0, *like.shape))
     return Reading(list(rows), inputs, bad)
+
+
+def _length(source: Source) -> int:
+    return source.length if isinstance(source, Placed) else len(source.ids)
 
 
 def _describe(item: Tensor) -> str:
