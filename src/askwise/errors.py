@@ -1,9 +1,15 @@
 """What was wanted, what was found, what to do: every refusal of askwise is one of these."""
 
+import shlex
 from collections.abc import Callable, Container, Iterable, Mapping
 from difflib import get_close_matches
 from inspect import Parameter, signature
 from typing import Any, Protocol, runtime_checkable
+
+
+def command(*words: object) -> str:
+    """What a person pastes into a shell: `askwise` and these words, quoted where they have to be."""
+    return shlex.join(["askwise", *map(str, words)])
 
 
 class AskwiseError(Exception):

@@ -246,6 +246,12 @@ def test_a_column_ignored_later_is_no_longer_learned_from_and_no_label_is_lost(
     assert after["rounds"] > before["rounds"]  # the model that had learned from it counts no longer
     code, out, _ = askwise("predict", "p")
     assert (code, "8 of them labelled already" in out) == (0, True)
+    (tmp_path / "new.csv").write_text("x\n1.5\n1e9\n")
+    code, out, _ = askwise("predict", "p", "--input", "new.csv", "--output", "new.jsonl")
+    assert (code, "1  like nothing that the model knows" in out) == (0, True)
+    usual, far = map(json.loads, (tmp_path / "new.jsonl").read_text().splitlines())
+    assert (usual["error"], far["ask"], far["class"] in ("yes", "no")) == (None, True, True)
+    assert far["error"] == "'x' is '1e9', far outside of 0.5 to 11.5, which the model knows"
     assert askwise(*command, "--ignore", "kind")[0] == 0
 
 

@@ -102,6 +102,24 @@ def test_a_column_ignored_later_leaves_the_coding_and_changes_no_id(tmp_path):
         table(path, coding=coding, ignore=["age", "colour", "name"])
 
 
+@pytest.mark.parametrize(
+    ("row", "why"),
+    [
+        ("10,red", None),
+        ("50,blue", None),
+        ("-10,red", None),
+        ("51,red", "'age' is '51', far outside of 10 to 30, which the model knows"),
+        ("-11,red", "'age' is '-11', far outside of 10 to 30, which the model knows"),
+        ("20,green", "'colour' is 'green', which no item had that the model knows"),
+        ("20,", None),
+    ],
+)
+def test_a_row_unlike_all_that_were_there_says_why(tmp_path, row, why):
+    coding = coding_of(write(tmp_path / "a.csv", CSV), ignore=["name"])
+    pool = table(write(tmp_path / "b.csv", f"age,colour\n{row}\n"), coding=coding)
+    assert pool.unlike(next(iter(pool.ids))) == why
+
+
 def test_a_coding_of_a_column_that_names_the_items_now_is_left_out(tmp_path):
     path = write(tmp_path / "a.csv", CSV)
     pool = table(path, coding=coding_of(path), id_column="name")

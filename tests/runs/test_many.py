@@ -134,7 +134,7 @@ def test_stores_and_labels_are_found_from_another_folder(tmp_path, monkeypatch):
     Path("labels.csv").write_text("\n".join(["id,label", *lines]))
     runs = [Run(plan, known, Path(name)) for name in ("one.db", "two.db")]
     found = run_all(runs, Elsewhere(other), source="labels.csv")
-    assert found == [Ended("the budget of 20 labels is spent", spent=True)] * 2
+    assert found == [Ended("the budget of 20 labels is spent", larger=40)] * 2
     assert {path.name for path in home.glob("*.db")} == {"one.db", "two.db"}
 
 

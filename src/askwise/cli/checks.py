@@ -8,7 +8,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
-from askwise.errors import AskwiseError, CorruptError, InputError
+from askwise.errors import AskwiseError, CorruptError, InputError, command
 from askwise.store import Place
 
 _LOW, _TOO_LOW = 2 * 2**30, 100 * 2**20  # bytes free
@@ -55,7 +55,7 @@ def store(path: Place) -> Iterator[Finding]:
         problems = check(path)
         if problems:
             more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
-            said = f"{problems[0]}{more}; save the rest: askwise store recover {kept.name} NEW"
+            said = f"{problems[0]}{more}; save the rest: {command('store', 'recover', kept.name, 'NEW')}"
             yield Finding("facts", "broken", said)
             return
         yield Finding("facts", "ok", f"all facts up to revision {kept.revision} are the ones written")

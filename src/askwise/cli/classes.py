@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from askwise.cli.options import AsJson, print_json
-from askwise.errors import InputError
+from askwise.errors import InputError, command
 
 if TYPE_CHECKING:
     from askwise.project import Project
@@ -66,7 +66,7 @@ def classes(
         if edit is not None:
             least, most, written = _WANTED[edit]
             if not least <= len(given) <= most:
-                raise InputError(f"that is written: askwise classes {name} {written}")
+                raise InputError(f"that is written: {command('classes', name)} {written}")
             before = store.places()
             edit_classes(project, store, edit.value, given[0], given[1:])
             after = store.places()

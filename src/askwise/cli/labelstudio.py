@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from askwise.cli.options import AsJson, print_json
-from askwise.errors import InputError, choose
+from askwise.errors import InputError, choose, command
 
 if TYPE_CHECKING:
     from askwise.bridges.label_studio import Server
@@ -59,7 +59,7 @@ def import_(
         return
     typer.echo(f"{name}: {taken.labels:,} labels, {taken.new:,} of them new")
     _notes(left_out)
-    typer.echo(f"next: askwise run {name}, so that the model learns them")
+    typer.echo(f"next: {command('run', name)}, so that the model learns them")
 
 
 @app.command()

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from askwise.cli.options import AsJson, print_json
+from askwise.errors import command
 
 
 def correct(
@@ -25,4 +26,4 @@ def correct(
         return
     typer.echo(f"{found.id}: {found.before or 'no label'} -> {found.after or 'no label'}")
     if found.before != found.after:
-        typer.echo(f"next: askwise run {name}, so that the model learns it")
+        typer.echo(f"next: {command('run', name)}, so that the model learns it")

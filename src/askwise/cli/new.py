@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from askwise.cli.options import AsJson, print_json
-from askwise.errors import InputError
+from askwise.errors import InputError, command
 
 if TYPE_CHECKING:
     from askwise.project.create import Made
@@ -213,7 +213,7 @@ def _lines(made: "Made") -> list[str]:
     encoder = "none" if made.encoder is None else made.encoder.record.line()
     names = ", ".join(plan.names) or "none yet: name them on the page with +, as you meet them"
     first = "" if plan.initial_select is None else f", by {plan.initial_select}"
-    file = f"            askwise run {name} --oracle labels.csv   answers from a file (columns id,label)"
+    run = command("run", name, "--oracle", "labels.csv")
     lines = [
         head,
         f"{plan.made_of:<12}{names}",
@@ -222,9 +222,9 @@ def _lines(made: "Made") -> list[str]:
         f"learns      {_learns(made)}",
         f"asks        first {plan.initial.count} items{first}, then by {plan.acquire}",
         *(f"note        {note}" for note in made.notes),
-        f"next        askwise label {name}                     answer questions on a page",
-        *([] if plan.unnamed else [file]),
-        f"            askwise status {name}                    how far it is",
+        f"next        {command('label', name)}                     answer questions on a page",
+        *([] if plan.unnamed else [f"            {run}   answers from a file (columns id,label)"]),
+        f"            {command('status', name)}                    how far it is",
     ]
     return [line.rstrip() for line in lines]
 

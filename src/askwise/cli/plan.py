@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from askwise.cli.options import AsJson, DataDir, Settings, print_json
+from askwise.errors import command
 
 app = typer.Typer(help="Look at a plan before it runs.")
 
@@ -34,7 +35,7 @@ def check(
         for place, (name, value) in enumerate(lines):
             typer.echo(f"{name:<28} {value:<24} {field.description if place == 0 else ''}".rstrip())
     if found.unnamed:
-        typer.echo(f"{plan} can run when two classes are named: askwise label {plan.parent}")
+        typer.echo(f"{plan} can run when two classes are named: {command('label', plan.parent)}")
         return
     answers = "" if known else " --oracle labels.csv"  # the initial set is chosen by labels
-    typer.echo(f"{plan} can run: askwise run {plan}{answers}")
+    typer.echo(f"{plan} can run: {command('run', plan)}{answers}")

@@ -126,12 +126,14 @@ class Told:
 
     def __init__(self) -> None:
         self.classes: Counter[str | None] = Counter()
-        self.items = self.labelled = self.ask = self.refused = 0
+        self.items = self.labelled = self.ask = self.refused = self.unlike = 0
 
     def counted(self, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """The rows, unchanged; each is counted as it passes."""
         for row in rows:
-            if row["error"] is not None:
+            read = row["total"] is not None
+            self.unlike += read and row["error"] is not None
+            if not read:
                 self.refused += 1
             elif row.get("label") is not None:
                 self.labelled += 1
@@ -146,6 +148,7 @@ class Told:
         by_class = {label: self.classes[label] for label in classes}
         return {
             "refused": self.refused,
+            "unlike": self.unlike,
             "labelled": self.labelled,
             "ask": self.ask,
             "classes": by_class,
@@ -157,6 +160,8 @@ class Told:
             yield f"  {self.classes[label]:>7,}  {label}"
         if self.refused:
             yield f"  {self.refused:>7,}  refused: see the column error"
+        if self.unlike:
+            yield f"  {self.unlike:>7,}  like nothing that the model knows: see the column error"
         if risk is not None:
             share = f"{100 * risk:g} %"
             if self.labelled and not self.items + self.refused:

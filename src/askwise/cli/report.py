@@ -16,13 +16,19 @@ def report(
             metavar="NAME|PLAN|STORE...",
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The page to write.")] = Path(
-        "report.html"
-    ),
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            help="The page; by default in the exports of a project, beside another store, "
+            "and report.html here of several.",
+        ),
+    ] = None,
     data: DataDir = None,
 ) -> None:
     """Write one self-contained HTML page about runs."""
-    from askwise.cli.stores import items, opened
+    from askwise.cli.stores import items, opened, page_of
     from askwise.report import write
     from askwise.report.assemble import assemble
     from askwise.report.past import past
@@ -30,6 +36,7 @@ def report(
     with opened(of) as stores:
         pool, why = items(past(stores[0]).plan, data)
         content = assemble(stores, pool=pool)
-    typer.echo(f"report: {write(content, out)}")
+        path = out or page_of(stores)
+    typer.echo(f"report: {write(content, path)}")
     if pool is None:
         typer.echo(f"askwise: without pictures: {why}", err=True)

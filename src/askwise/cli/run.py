@@ -9,6 +9,7 @@ import typer
 
 from askwise.cli.live import bars
 from askwise.cli.options import AsJson, DataDir, Settings, item_line, print_json, seeds
+from askwise.errors import command
 
 if TYPE_CHECKING:
     from askwise.runs.one import Ended, Run
@@ -75,7 +76,7 @@ def run(
         for question in end.questions:
             guess = f" (guess: {question.guess})" if question.guess else ""
             typer.echo(f"  {item_line(question.id, question.name)}{guess}")
-    typer.echo(f"report: askwise report {' '.join(shown(run.store) for run in runs)}")
+    typer.echo(f"report: {command('report', *(shown(run.store) for run in runs))}")
 
 
 def _runs(
@@ -121,8 +122,8 @@ def _unused(count: int, file: str, run: "Run") -> str:
     if project is None:
         return told
     return (
-        f"{told}; to use them: askwise new {project} --labels {file} (with --images, --table, ... as when it "
-        f"was made), then: askwise run {project} --set retrain_after=1"
+        f"{told}; to use them: {command('new', project, '--labels', file)} (with --images, --table, ... as "
+        f"when it was made), then: {command('run', project, '--set', 'retrain_after=1')}"
     )
 
 
@@ -138,9 +139,9 @@ def _line(result: dict[str, Any], run: "Run", ended: "Ended") -> str:
     said = result.get("stopped")
     if said is None:
         project = project_of(run.store)
-        page = "" if project is None else f" on the page (askwise label {project}), or"
+        page = "" if project is None else f" on the page ({command('label', project)}), or"
         file = "--oracle labels.csv (columns id,label)"
         said = f"waits for {result['waits_for']} answers; give them{page} with: {file}"
-    elif ended.spent:
-        said = f"{said}; {further(run.plan, project_of(run.store))}"
+    elif ended.larger is not None:
+        said = f"{said}; {further(run.store, ended.larger)}"
     return f"{result['store']}: seed {result['seed']}{last}: {said}"

@@ -1,18 +1,17 @@
 """The status of a run, as plain values."""
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-from askwise.cli.stores import project_of
+from askwise.cli.stores import project_of, run_of
+from askwise.errors import command
 from askwise.loop.audit import certificate
-from askwise.loop.decide import Ask, Stop, Train, Wait, decide, spent
-from askwise.loop.plan import Plan
+from askwise.loop.decide import Ask, Stop, Train, Wait, decide, larger, spent
 from askwise.loop.saying import as_json
 from askwise.loop.status import Status, status
 from askwise.project.compare import LEAST, last_verdict, rivals
 from askwise.report.past import past
-from askwise.store import Store, place
+from askwise.store import Place, Store, place
 from askwise.store.facts import Segment
 from askwise.tasks import named
 
@@ -52,16 +51,16 @@ def standing(store: Store) -> dict[str, Any]:
         "certificate": certificate(store),
         "encoders": _encoders(store, now),
         "next": now.next,
-        "do": _do(now, project_of(place(now.store))),
+        "do": _do(now),
     }
 
 
-def further(plan: Plan, project: Path | None) -> str:
+def further(store: Place, budget: int) -> str:
     """How a run goes on whose budget is spent."""
-    return f"go on with: askwise run {project or 'PLAN'} --set budget={2 * plan.budget}"
+    return f"go on with: {command('run', *run_of(store), '--set', f'budget={budget}')}"
 
 
-def _do(now: Status, project: Path | None) -> str:
+def _do(now: Status) -> str:
     """What comes next, with the command that does it.
 
     While a person answers on the page, questions that were asked earlier stay open and nobody waits for all
@@ -69,19 +68,19 @@ def _do(now: Status, project: Path | None) -> str:
     """
     if now.plan.unnamed:
         return now.next
-    action, name = decide(now.plan, now.counts), project or "PLAN"
-    file = f"askwise run {name} --oracle labels.csv"
-    page = f"answer on the page: askwise label {name}; or from a file"
-    answer = f"{page if project else 'answer'}: {file}"
+    store = place(now.store)
+    action, project, run = decide(now.plan, now.counts), project_of(store), ("run", *run_of(store))
+    page = "answer" if project is None else f"answer on the page: {command('label', project)}; or from a file"
+    answer = f"{page}: {command(*run, '--oracle', 'labels.csv')}"
     match action:
         case Wait():
             return answer
         case Ask():
             return f"{now.next}; {answer}"
         case Train():
-            return f"{now.next}: askwise run {name}"
+            return f"{now.next}: {command(*run)}"
         case Stop() if spent(now.plan, now.counts):
-            return f"{now.next}; {further(now.plan, project)}"
+            return f"{now.next}; {further(store, larger(now.plan, now.counts))}"
     return now.next
 
 
@@ -108,5 +107,7 @@ def _encoders(store: Store, now: Status) -> str | None:
         return f"{told.said} (by {told.labels} labels)"
     others = rivals(now.plan) if now.counts.labelled >= LEAST else []
     return (
-        f"compare {now.plan.encoder} with {', '.join(others)}: askwise encoders {folder}" if others else None
+        f"compare {now.plan.encoder} with {', '.join(others)}: {command('encoders', folder)}"
+        if others
+        else None
     )

@@ -4,13 +4,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from askwise.errors import AskwiseError, InputError
+from askwise.errors import AskwiseError, InputError, command
 from askwise.loop.plan import Plan
 from askwise.pool import Pool
 from askwise.project import PLAN, STORE, Project, is_project, open_project
 from askwise.runs.material import material, read_plan
 from askwise.store import Place, Store, open_store, place
 
+REPORT = "report.html"
 _SEED = "{seed}"
 
 
@@ -85,6 +86,30 @@ def project_of(store: Place) -> Path | None:
     return folder.relative_to(here) if here in folder.parents else store.parent
 
 
+def page_of(stores: Sequence[Store]) -> Path:
+    """Where the report of runs is written: of one with its own things, so that no other run replaces it."""
+    own = place(stores[0].name)
+    if len(stores) > 1 or not isinstance(own, Path):
+        return Path(REPORT)
+    project = project_of(own)
+    return own.with_suffix(".html") if project is None else Project(project).exports / REPORT
+
+
+def run_of(store: Place) -> list[str]:
+    """What `askwise run` takes to go on with the run of a store: its project or plan, and a seed of several.
+
+    The word PLAN where the store does not lie beside either.
+    """
+    if isinstance(store, Path):
+        stem, _, seed = store.stem.partition("-seed")
+        for alone, many in ((store, []), (store.with_stem(stem), ["--seeds", seed])):
+            if (project := project_of(alone)) is not None:
+                return [str(project), *many]
+            if (plan := alone.with_suffix(".toml")).is_file():
+                return [str(plan), *many]
+    return ["PLAN"]
+
+
 def items(plan: Plan, data: Path | None) -> tuple[Pool | None, str]:
     """The items of a run, or why they cannot be shown."""
     if plan.data is None:
@@ -112,5 +137,7 @@ def _of_plan(path: Path) -> list[Place]:
     if not found and single.exists():
         return [single]
     if not found:
-        raise InputError(f"plan {path} has no run yet ({single} is not there); start one: askwise run {path}")
+        raise InputError(
+            f"plan {path} has no run yet ({single} is not there); start one: {command('run', path)}"
+        )
     return found

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from askwise.cli.options import AsJson, DataDir, item_line, print_json
-from askwise.errors import InputError
+from askwise.errors import InputError, command
 
 if TYPE_CHECKING:
     from askwise.loop.learner import Learner
@@ -124,7 +124,7 @@ def estimate(
     if len(found) > 1:
         typer.echo("Each interval holds by itself, not all of them together.")
     if waiting:
-        typer.echo(f"{waiting} questions wait for answers: askwise run {name} --oracle labels.csv")
+        typer.echo(f"{waiting} questions wait for answers: {command('run', name, '--oracle', 'labels.csv')}")
 
 
 def _estimate_line(one: "Share", share: bool, width: float | None) -> str:
@@ -183,7 +183,7 @@ def suspects(
             f"({one.likelier_probability:.3f})"
         )
     if found and is_project(name):
-        typer.echo(f"look at them again; if one is wrong: askwise correct {name} ITEM LABEL")
+        typer.echo(f"look at them again; if one is wrong: {command('correct', name, 'ITEM', 'LABEL')}")
     for who, accuracy in rated.items():
         typer.echo(
             f"  {who or 'unnamed'}: {100 * accuracy:.1f} % right, by Dawid and Skene's model (an estimate)"
@@ -255,7 +255,7 @@ def opened(
     plan = working_plan(Project(path.parent)) if path.name == PLAN else read_plan(path)
     store = store_path(path, plan)
     if isinstance(store, Path) and not store.exists():
-        raise InputError(f"{name} has no run yet; start one: askwise run {name}")
+        raise InputError(f"{name} has no run yet; start one: {command('run', name)}")
     known = material(plan, data_dir=data, folder=path.parent)
     answers = None if source is None else oracle(source, plan, known)
     with learner(plan, known, store=store, answers=answers, folder=path.parent, progress=True) as ours:

@@ -50,6 +50,10 @@ def predictions(
 ) -> Iterator[dict[str, Any]]:
     """One row for each item of a pool, in its order; those that cannot be read have an `error` and no class.
 
+    Rows of a table that are like none the model can know have an `error`, too, beside their prediction: a
+    category that no item of the project had, or a number beyond the range of its column by more than the
+    width of that range. A person is asked about them.
+
     Uncertainty is in nats, summed over tags; of numbers it is variance. `ask` is true where the model gives
     its own choice less than 1 - `risk`, of some tag at least: of the rest it expects at most that share to
     be wrong. That is the model's word, and not tested here. Items that are `known` are left out.
@@ -67,11 +71,15 @@ def predictions(
         for start in range(0, len(ids), _CHUNK):
             some = ids[start : start + _CHUNK]
             reading = pool.read(some)
-            rows = {name: {**empty, **_refused(empty, why)} for name, why in reading.quarantined.items()}
+            rows = {name: {**empty, **_marked(empty, why)} for name, why in reading.quarantined.items()}
             if reading.ids:
                 found = predict(model, reading.inputs, draws=draws, seed=seed, engine=engine)
                 for at, name in enumerate(reading.ids):
-                    rows[name] = {**empty, **_row(model, found, at, risk=risk)}
+                    rows[name] = {
+                        **empty,
+                        **_row(model, found, at, risk=risk),
+                        **_marked(empty, pool.unlike(name)),
+                    }
             for name in some:
                 own = {"id": name, **({"name": pool.name(name)} if "name" in empty else {})}
                 yield {**rows[name], **own, **_said(empty, name, labels)}
@@ -101,7 +109,10 @@ def _said(empty: Mapping[str, Any], name: str, labels: Mapping[str, str]) -> dic
     return {key: value for key, value in (("label", labels[name]), ("ask", False)) if key in empty}
 
 
-def _refused(empty: Mapping[str, Any], why: str) -> dict[str, Any]:
+def _marked(empty: Mapping[str, Any], why: str | None) -> dict[str, Any]:
+    """What speaks against trusting the model with an item, and that a person is asked about it."""
+    if why is None:
+        return {}
     return {"error": why, **({"ask": True} if "ask" in empty else {})}
 
 

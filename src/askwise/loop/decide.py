@@ -93,6 +93,11 @@ def spent(plan: Plan, counts: Counts) -> bool:
     return counts.labelled + counts.tested >= plan.budget
 
 
+def larger(plan: Plan, counts: Counts) -> int:
+    """A budget with which a run goes on that has as many labels as this one, or more."""
+    return 2 * max(plan.budget, counts.labelled + counts.tested)
+
+
 def _tests(plan: Plan, counts: Counts, size: int) -> int:
     """How many questions test the model, so that their share of all stays that of the plan.
 

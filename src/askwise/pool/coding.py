@@ -45,6 +45,9 @@ class Number(_Record):
     deviation: Annotated[FiniteFloat, Field(gt=0)]
     lacks: bool
     """Whether some cells are empty, or say NA: they count as the mean."""
+    low: FiniteFloat | None = None
+    high: FiniteFloat | None = None
+    """The range of the numbers that were there; none in codings of earlier versions."""
     comma: bool = False
     """Whether decimals stand after a comma: then no number has a point."""
 
@@ -101,6 +104,17 @@ class Coding(_Record):
         with np.errstate(over="ignore"):  # what is too large becomes infinite, and the pool says so
             return np.array(found, np.float64).astype(np.float32)
 
+    def unlike(self, cells: Sequence[str]) -> str | None:
+        """Why a row is like none that was there when the columns were read first: a model only guesses."""
+        for part, cell in zip(self.columns, cells, strict=True):
+            if isinstance(part, Category):
+                if cell.strip() and cell not in part.values:
+                    return f"{part.column!r} is {cell[:40]!r}, which no item had that the model knows"
+            elif _far(part.value(cell), part):
+                seen = f"{part.low:g} to {part.high:g}"
+                return f"{part.column!r} is {cell[:40]!r}, far outside of {seen}, which the model knows"
+        return None
+
     def fault(self, cells: Sequence[str]) -> str | None:
         """Why a row cannot be used."""
         for part, cell in zip(self.columns, cells, strict=True):
@@ -114,6 +128,14 @@ class Coding(_Record):
             elif any("\ud800" <= letter <= "\udfff" for letter in cell):
                 return f"{part.column!r} is not UTF-8"
         return None
+
+
+def _far(value: float | None, part: Number) -> bool:
+    """Whether a number lies beyond the range that was there by more than the width of that range."""
+    if value is None or part.low is None or part.high is None:
+        return False
+    width = part.high - part.low
+    return value < part.low - width or value > part.high + width
 
 
 def number(cell: str) -> float | None:
@@ -190,6 +212,8 @@ def _column(name: str, cells: Sequence[str], named: bool, commas: _Commas) -> Nu
             mean=float(finite.mean()),
             deviation=deviation or 1.0,
             lacks=len(full) < len(cells),
+            low=float(finite.min()),
+            high=float(finite.max()),
             comma=comma,
         )
     counts = Counter(cell for cell in cells if cell.strip())  # among words NA may be one, too

@@ -198,6 +198,10 @@ class FeaturePool(Pool):
         """Other items, not features, read as those of this pool are."""
         return self._items.again(path)
 
+    def unlike(self, identity: str) -> str | None:
+        """Why an item is like none that the model can know."""
+        return self._items.unlike(identity)
+
     def preparation(self) -> dict[str, Any]:
         """How the items themselves are read."""
         return self._items.preparation()

@@ -72,6 +72,14 @@ class Original(Protocol):
 
 
 @runtime_checkable
+class Comparing(Protocol):
+    """A source that can say which items are like none that were there first."""
+
+    def unlike(self, identity: str) -> str | None:
+        """Why an item is; None where it is not."""
+
+
+@runtime_checkable
 class Prepared(Protocol):
     """A source that can say how it reads items, so that others are read the same way later."""
 
@@ -181,6 +189,11 @@ class Pool:
         """The file of a picture, or a text itself; none where items are rows of numbers."""
         [(source, _)] = self.parts([identity])
         return source.original(identity) if isinstance(source, Original) else None
+
+    def unlike(self, identity: str) -> str | None:
+        """Why an item is like none that the model can know, in words; None where nothing says so."""
+        [(source, _)] = self.parts([identity])
+        return source.unlike(identity) if isinstance(source, Comparing) else None
 
     def find(self, key: str | SupportsIndex) -> str:
         """The id of an item, from its id, its row, or a name that is unique."""

@@ -1,6 +1,6 @@
 """Items from a table: columns of numbers and categories, or a column of embeddings."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,16 @@ class RowSource:
     """One item for each row of numbers; those of bad rows are not looked at."""
 
     def __init__(
-        self, ids: Sequence[str], numbers: np.ndarray, bad: dict[str, str], *, how: dict[str, Any]
+        self,
+        ids: Sequence[str],
+        numbers: np.ndarray,
+        bad: dict[str, str],
+        *,
+        how: dict[str, Any],
+        strange: Mapping[str, str] | None = None,
     ) -> None:
         self.ids, self.quarantined = ids, bad
+        self._strange = strange or {}
         self._numbers, self._how = numbers, how
         self._place = {identity: place for place, identity in enumerate(ids)}
 
@@ -34,6 +41,10 @@ class RowSource:
     def read(self, ids: Sequence[str]) -> Reading:
         """These rows as one tensor."""
         return Reading(list(ids), as_tensor(self._numbers[[self._place[name] for name in ids]]), {})
+
+    def unlike(self, identity: str) -> str | None:
+        """Why a row is like none that was there when the columns were read first."""
+        return self._strange.get(identity)
 
     def preparation(self) -> dict[str, Any]:
         """What becomes of the columns of a table, or the column of the embeddings."""
@@ -79,14 +90,22 @@ def table(
     at = [named.index(name) for name in wanted]
     bare = [[row.cells[place] for place in at] for row in found]
     bad, numbers = {}, np.zeros((len(found), own.width), np.float32)
+    strange = dict[str, str]()
     for place, (name, row) in enumerate(zip(ids, found, strict=True)):
         why = row.reason or own.fault(bare[place])
         if why:
             bad[name] = why if row.reason else f"line {row.line}: {why}"
         else:
             numbers[place] = own.row(bare[place])
-    how = {"kind": "table", "coding": (coding or own).model_dump(mode="json"), "id_column": id_column}
-    return Pool(RowSource(ids, numbers, bad, how=how | ({"ignore": left_out} if left_out else {})))
+            if (unlike := own.unlike(bare[place])) is not None:
+                strange[name] = unlike
+    how: dict[str, Any] = {
+        "kind": "table",
+        "coding": (coding or own).model_dump(mode="json"),
+        "id_column": id_column,
+    }
+    how |= {"ignore": left_out} if left_out else {}
+    return Pool(RowSource(ids, numbers, bad, how=how, strange=strange))
 
 
 def coding_of(

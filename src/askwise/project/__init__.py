@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
-from askwise.errors import InputError
+from askwise.errors import InputError, command
 from askwise.store import Place, place
 
 PLAN, STORE, EXPORTS = "plan.toml", "store.db", "exports"
@@ -87,4 +87,4 @@ def _no_project(folder: Path) -> str:
     beside = [] if folder.is_dir() or not folder.parent.is_dir() else list(folder.parent.iterdir())
     near = get_close_matches(folder.name, [one.name for one in beside if is_project(one)], n=1)
     hint = f"did you mean {folder.with_name(near[0])}? Otherwise make it" if near else "make one"
-    return f"{folder} is no project: it {found}; {hint} with: askwise new {folder} --images DIR"
+    return f"{folder} is no project: it {found}; {hint} with: {command('new', folder, '--images', 'DIR')}"

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from askwise.loop.decide import Stop, Wait, spent
+from askwise.loop.decide import Stop, Wait, larger, spent
+from askwise.loop.learner import Learner
 from askwise.loop.plan import Plan
 from askwise.loop.plan_rules import refuse_unnamed
 from askwise.oracle import File, Question
@@ -48,8 +49,8 @@ class Ended:
     """What a person should know of it: lines of the file of labels that name no item or say nothing."""
     unused: int = 0
     """Labels of the file of items that the run has not asked about, while it waits for others."""
-    spent: bool = False
-    """Whether it has all labels of its budget, and would go on with a larger one."""
+    larger: int | None = None
+    """The budget with which it would go on, where it has all labels of its own."""
 
     def as_json(self) -> dict[str, Any]:
         """The ending as a script reads it."""
@@ -101,14 +102,18 @@ def run_one(
         if answers is None:
             questions = ours.ask()
             on_action(None)
-            full = spent(ours.plan, ours.status().counts)
-            return Ended(questions.reason, len(questions), list(questions), spent=full)
+            return Ended(questions.reason, len(questions), list(questions), larger=_larger(ours))
         outcome = ours.run(oracle=answers, on_action=on_action)
         if isinstance(outcome, Stop):
-            return Ended(outcome.reason, notes=notes, spent=spent(ours.plan, ours.status().counts))
+            return Ended(outcome.reason, notes=notes, larger=_larger(ours))
         assert isinstance(outcome, Wait)  # noqa: S101  the loop ends in one of the two
         unused = 0
         if isinstance(answers, File):
             said = {one.id for one in ours.store.facts(Answer)}
             unused = len(answers.told.keys() - said)
         return Ended(None, outcome.open, list(ours.ask()), notes=notes, unused=unused)
+
+
+def _larger(ours: Learner) -> int | None:
+    counts = ours.status().counts
+    return larger(ours.plan, counts) if spent(ours.plan, counts) else None

@@ -8,7 +8,7 @@ import torch
 from askwise import encoders
 from askwise.bayes.fitted import Fitted, load
 from askwise.bayes.saved import recorded_encoder, recorded_shape
-from askwise.errors import InputError
+from askwise.errors import InputError, command
 from askwise.loop.calibration import noted, with_temperature
 from askwise.loop.opening import stored_classes
 from askwise.loop.plan import Plan
@@ -39,7 +39,8 @@ def last_model(plan: Plan, store: Store, *, folder: Path | None = None) -> Train
     rounds = [one for one in as_kept(store, store.facts(Round)) if one.checkpoint]
     if not rounds or store.folder is None:
         raise InputError(
-            f"{store.name} has no model yet; answer its first questions: askwise run NAME --oracle labels.csv"
+            f"{store.name} has no model yet; answer its first questions: "
+            f"{command('run', folder or 'NAME', '--oracle', 'labels.csv')}"
         )
     last = rounds[-1]
     place = store.folder / last.checkpoint

@@ -12,7 +12,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
 from sqlalchemy.pool import StaticPool
 
-from askwise.errors import CorruptError, InputError, StoreError
+from askwise.errors import CorruptError, InputError, StoreError, command
 
 DURABLE = "EXTRA"
 """SQLite's `synchronous` mode.
@@ -160,5 +160,5 @@ def sensible(name: str) -> Iterator[None]:
         raise
     except (ValueError, TypeError, KeyError, OverflowError) as error:
         raise CorruptError(
-            f"store {name} is damaged: {error}; save the rest: askwise store recover {name} NEW"
+            f"store {name} is damaged: {error}; save the rest: {command('store', 'recover', name, 'NEW')}"
         ) from error

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, func, select
 
-from askwise.errors import CorruptError
+from askwise.errors import CorruptError, command
 from askwise.store.chain import START, commit_sum, row_sum
 from askwise.store.facts import ABOUT, About, Fact, Item, Question
 from askwise.store.rows import KINDS, Kind
@@ -204,4 +204,4 @@ def missing(name: str, kind: str, wanted: int, found: int) -> CorruptError:
 
 
 def _mend(name: str) -> str:
-    return f"save the rest: askwise store recover {name} NEW"
+    return f"save the rest: {command('store', 'recover', name, 'NEW')}"
