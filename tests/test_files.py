@@ -58,7 +58,7 @@ def test_what_cannot_be_written_is_refused_before_the_work(here, fitted, path, m
 
 
 def test_a_model_that_cannot_be_saved_is_refused_by_the_folder_that_was_given(here, fitted, monkeypatch):
-    with pytest.raises(AskwiseError, match="^file/m cannot be written: Not a directory$"):
+    with pytest.raises(AskwiseError, match=r"^file/m cannot be written: Not a directory$"):
         fitted.save("file/m")
     fitted.save("model")
     real = Path.replace
