@@ -28,6 +28,14 @@ class CorruptError(AskwiseError):
     """A stored file is not the one that was written."""
 
 
+class PathError(AskwiseError, OSError):
+    """A file or folder cannot be read or written: the path as it was given, and the reason."""
+
+    def __init__(self, message: str, reason: str = "") -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
 class StoreError(AskwiseError):
     """The store cannot be used: in use elsewhere, read-only, full, or written by a newer askwise."""
 

@@ -2,11 +2,16 @@
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from errno import EACCES, EISDIR
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Condition
-from typing import Any
+from typing import Any, Literal
+
+from askwise.errors import PathError
 
 fcntl: Any = import_module("fcntl") if find_spec("fcntl") else None
 """The kernel's locks; none where the system is no Unix."""
@@ -25,14 +30,45 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
+@contextmanager
+def refusing(path: str | Path, deed: Literal["read", "written"]) -> Iterator[None]:
+    """Refuse in one line, by the path as it was given, what the system does not let be read or written."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.reason if isinstance(error, PathError) else error.strerror or str(error)
+        raise PathError(f"{path} cannot be {deed}: {reason}", reason) from error
+
+
+def target(path: str | Path) -> Path:
+    """The path of a file to write, in a folder that is made; one that cannot be written is refused.
+
+    To be asked before the work whose result the file is to hold.
+    """
+    place = Path(path)
+    with refusing(path, "written"):
+        if place.is_dir():
+            raise IsADirectoryError(EISDIR, "it is a folder; name a file in it")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if not os.access(place.parent, os.W_OK):
+            raise PermissionError(EACCES, os.strerror(EACCES))
+    return place
+
+
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file that is whole and on the disk, or not there at all."""
     draft = path.with_suffix(path.suffix + ".part")
-    with draft.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
+    with refusing(path, "written"):
+        try:
+            with draft.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            draft.replace(path)
+        except BaseException:
+            with suppress(OSError):
+                draft.unlink()
+            raise
 
 
 def json_object(path: Path) -> dict[str, Any]:

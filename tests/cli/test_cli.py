@@ -103,6 +103,7 @@ BAD = {
     "a missing file of labels": (["run", "{plan}", "--oracle", "{tmp}/none.csv"], "there is no file"),
     "labels outside the classes": (["run", "{plan}", "--oracle", "{tmp}/wrong.csv"], "which is no class"),
     "a run of nothing": (["run", "{tmp}/nothere"], "is no project: it is not there; make one with"),
+    "labels of a store": (["export", __file__, "--labels"], "it is a file; if it is the store of a Learner"),
     "a status of nothing": (["status", "{tmp}/nothere"], "is no project: it is not there; make one with"),
     "a missing store": (["status", "{tmp}/none.db"], "there is no store"),
     "a store that is no database": (["status", "{tmp}/text.db"], "not an askwise store"),

@@ -10,6 +10,7 @@ from askwise.loop.decide import Stop, Wait
 from askwise.loop.learner import Learner
 from askwise.oracle import Simulated
 from askwise.oracle.function import OracleError
+from askwise.store.facts import SKIP
 
 
 def answers(questions):
@@ -130,3 +131,18 @@ def test_what_a_mapping_has_no_label_for_waits_as_with_a_file():
     few = {question.id: TRUTH[question.id] for question in run.ask()[:1]}
     assert run.run(oracle=few) == Wait(3)
     assert run.status().counts.labelled == 1
+
+
+def test_labels_are_listed_by_id_as_they_count_by_now():
+    run = learner()
+    first, second, third, *_ = run.ask()
+    run.tell({first.id: "red", second.id: "blue", third.id: SKIP})
+    run.tell({second.row: 1})
+    assert run.labels() == {first.id: "red", second.id: "green"}
+    assert learner(initial=run.labels()).labels() == run.labels()
+
+
+@pytest.mark.parametrize("kind", ["int64", "bool"])
+def test_whole_numbers_for_a_network_of_floats_are_refused_with_what_to_do(kind):
+    with pytest.raises(InputError, match=r'if its items are no tokens, pass .astype\("float32"\)$'):
+        learner(pool=(POINTS > 0).astype(kind))

@@ -329,3 +329,8 @@ def test_it_starts_as_the_prior_and_forgets_its_first_batch() -> None:
     assert (optimizer.state[weight]["square"] - exact > 100).all()  # the control: not yet
     learn(optimizer, network, x, y, steps=230)
     torch.testing.assert_close(optimizer.state[weight]["square"], exact, rtol=1e-3, atol=1e-6)
+
+
+def test_given_parameters_it_says_that_it_takes_the_network():
+    with pytest.raises(InputError, match="VOGN takes the network itself"):
+        VOGN(nn.Linear(4, 2).parameters(), lr=0.1, count=5, rng=torch.Generator())

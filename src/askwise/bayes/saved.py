@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from askwise import nets
 from askwise.errors import AskwiseError, CorruptError, InputError
-from askwise.files import json_object, write_whole
+from askwise.files import json_object, refusing, write_whole
 
 _FORMAT = 2
 _WEIGHTS, _RECORD, _MANIFEST = "weights.safetensors", "model.json", "manifest.json"
@@ -23,20 +23,21 @@ _WEIGHTS, _RECORD, _MANIFEST = "weights.safetensors", "model.json", "manifest.js
 
 def write_model(home: Path, record: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
     """Write a model into a folder, which must be empty or hold one already; the manifest comes last."""
-    if home.exists() and (not home.is_dir() or (any(home.iterdir()) and not (home / _MANIFEST).exists())):
-        raise InputError(f"{home} exists and is not a saved model; choose another folder")
-    home.mkdir(parents=True, exist_ok=True)
-    (home / _MANIFEST).unlink(missing_ok=True)  # half a model must not look like a whole one
-    # A copy each: tied tensors share memory, which safetensors refuses.
-    own = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
-    files = {
-        _WEIGHTS: safetensors.torch.save(own),
-        _RECORD: json.dumps({"format": _FORMAT, **record}, indent=1).encode(),
-    }
-    for name, content in files.items():
-        write_whole(home / name, content)
-    sums = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
-    write_whole(home / _MANIFEST, json.dumps(sums, indent=1).encode())
+    with refusing(home, "written"):
+        if home.exists() and (not home.is_dir() or (any(home.iterdir()) and not (home / _MANIFEST).exists())):
+            raise InputError(f"{home} exists and is not a saved model; choose another folder")
+        home.mkdir(parents=True, exist_ok=True)
+        (home / _MANIFEST).unlink(missing_ok=True)  # half a model must not look like a whole one
+        # A copy each: tied tensors share memory, which safetensors refuses.
+        own = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
+        files = {
+            _WEIGHTS: safetensors.torch.save(own),
+            _RECORD: json.dumps({"format": _FORMAT, **record}, indent=1).encode(),
+        }
+        for name, content in files.items():
+            write_whole(home / name, content)
+        sums = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+        write_whole(home / _MANIFEST, json.dumps(sums, indent=1).encode())
 
 
 def read_model(home: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
@@ -98,10 +99,12 @@ def _built(recipe: Any, tensors: Mapping[str, Tensor], home: Path) -> nn.Module:
 
 def _verified(home: Path) -> dict[str, bytes]:
     """The files of a saved model, if they are the ones that were written."""
-    if not (home / _MANIFEST).is_file():
-        raise InputError(f"{home} is not a saved model: it has no {_MANIFEST}")
+    with refusing(home, "read"):
+        if not (home / _MANIFEST).is_file():
+            raise InputError(f"{home} is not a saved model: it has no {_MANIFEST}")
+        manifest = (home / _MANIFEST).read_bytes()
     try:
-        sums: dict[str, str] = json.loads((home / _MANIFEST).read_bytes())
+        sums: dict[str, str] = json.loads(manifest)
         wanted = {name: sums[name] for name in (_WEIGHTS, _RECORD)}
     except (ValueError, KeyError, TypeError) as error:
         raise CorruptError(f"{home / _MANIFEST} is damaged; restore the model from a copy") from error

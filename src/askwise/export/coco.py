@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Bool, UInt8
 
 from askwise.errors import InputError
-from askwise.files import write_whole
+from askwise.files import target, write_whole
 
 UNKNOWN = 255
 """What `read_coco` gives a pixel that no annotation covers."""
@@ -41,8 +41,7 @@ def write_coco(
             annotations.append(own | _region(mask == number))
     categories = [{"id": number + 1, "name": name} for number, name in enumerate(classes)]
     whole = {"images": images, "annotations": annotations, "categories": categories}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, json.dumps(whole).encode())
+    write_whole(target(path), json.dumps(whole).encode())
     return len(images)
 
 

@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote
 
 from askwise.errors import InputError
 from askwise.export.tables import FORMATS, write_table
-from askwise.files import write_whole
+from askwise.files import target, write_whole
 from askwise.oracle.label_studio import read_tasks, task_of
 from askwise.oracle.labelling import Labelling, Values
 from askwise.store.classes import edited
@@ -100,8 +100,7 @@ def write_label_studio(
         task_of(one.id, one.told, kind, annotator=one.annotator, note=one.note, data=data.get(one.id, {}))
         for one in labels
     ]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, json.dumps(tasks, indent=1).encode())
+    write_whole(target(path), json.dumps(tasks, indent=1).encode())
     return len(tasks)
 
 

@@ -22,7 +22,7 @@ from askwise.bayes.program.ready import take, tempered
 from askwise.bayes.program.trace import DropoutCall, predicting
 from askwise.engine import Local
 from askwise.errors import InputError, positive
-from askwise.files import write_whole
+from askwise.files import target, write_whole
 from askwise.inputs import Inputs, as_rows
 from askwise.seeding import generator
 from askwise.types import Draws
@@ -54,7 +54,7 @@ def export_onnx(
     >>> aw.export_onnx(fitted, "model.onnx").name
     'model.onnx'
     """
-    model = as_fitted(fitted)
+    model, place = as_fitted(fitted), target(path)
     _refuse_missing()
     if draws is None and model.posterior.name == "ensemble":
         raise InputError("an ensemble has no mean network; export its members: draws=T")
@@ -71,8 +71,6 @@ def export_onnx(
             f"the ONNX file would be {away:.2g} away from askwise, and at most {TOLERANCE:g} is allowed: the "
             "network does something that ONNX writes otherwise; nothing was written"
         )
-    place = Path(path)
-    place.parent.mkdir(parents=True, exist_ok=True)
     write_whole(place, content)
     return place
 

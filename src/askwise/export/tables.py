@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from askwise.errors import InputError
-from askwise.files import write_whole
+from askwise.files import target, write_whole
 from askwise.pool.tables import header, neutral, records, restored
 from askwise.pool.tables import rows as rows_of
 
@@ -29,8 +29,7 @@ def write_table(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, 
     A parent folder that is not there is made; a file that is there is replaced.
     """
     kind, whole = table_format(path), list(rows)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}[kind](columns, whole))
+    write_whole(target(path), {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}[kind](columns, whole))
     return len(whole)
 
 

@@ -209,6 +209,14 @@ class Learner:
         """Every model trained so far: labels, metrics, seconds, hash of the weights."""
         return list(self.setting.rounds)
 
+    def labels(self) -> dict[str, Any]:
+        """The labels that are learned from, by id, written as a file of labels writes them.
+
+        What was skipped has none; answers to test questions are not among them.
+        """
+        found = self.setting.ledger.refresh().labels
+        return {name: self.setting.labelling.text(found[name]) for name in sorted(found)}
+
     def add(self, more: Any) -> list[str]:
         """The ids of the items that the pool has gained; a store on disk keeps them as part of the run.
 

@@ -95,6 +95,8 @@ class VOGN(torch.optim.Optimizer):
         rest_lr: float = 1e-3,
         rest_decays: Mapping[str, float] | None = None,
     ) -> None:
+        if not isinstance(network, nn.Module):
+            raise InputError("VOGN takes the network itself, VOGN(network, ...), not its parameters")
         self.network, self.layers = network, gaussian_layers(network, layers)
         self.samples, self.rng = samples, rng
         self.curvature, self.noise = (

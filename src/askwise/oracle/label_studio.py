@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from askwise.errors import InputError
+from askwise.files import refusing
 from askwise.oracle.labelling import Classes, Labelling, TagSets, Values
 from askwise.pool.ids import of_text
 from askwise.store.facts import CANNOT_TELL, SKIP, NoLabel, Told
@@ -145,10 +146,12 @@ def task_of(
 
 
 def _loaded(path: Path) -> Any:
-    if path.stat().st_size > _MOST:
-        raise InputError(f"{path} is larger than {_MOST >> 20} MB; export fewer tasks at a time")
+    with refusing(path, "read"):
+        if path.stat().st_size > _MOST:
+            raise InputError(f"{path} is larger than {_MOST >> 20} MB; export fewer tasks at a time")
+        content = path.read_bytes()
     try:
-        return json.loads(path.read_bytes())
+        return json.loads(content)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is no JSON export of Label Studio: {error}") from None
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from askwise.errors import InputError, choose
+from askwise.files import refusing
 from askwise.pool import arrow
 
 LONGEST = 1_000_000
@@ -101,12 +102,14 @@ def places(path: Path, names: list[str], columns: list[str]) -> list[int]:
 
 
 def _kind(path: Path) -> str:
-    if path.is_dir():
-        return "dataset"
+    with refusing(path, "read"):
+        if path.is_dir():
+            return "dataset"
     kinds = {".csv": "csv", ".tsv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
     kind = kinds[choose("kind of table", path.suffix.lower(), kinds)]
-    if not path.is_file():
-        raise InputError(f"there is no file {path}")
+    with refusing(path, "read"):
+        if not path.is_file():
+            raise InputError(f"there is no file {path}")
     return kind
 
 
@@ -214,11 +217,12 @@ def _written(cell: Any) -> str:
 
 def _text(path: Path) -> io.TextIOWrapper:
     """The file as text; bytes that are not UTF-8 travel on as surrogates, to be found cell by cell."""
-    with path.open("rb") as file:
-        start = file.read(4)
-    if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise InputError(f"{path} is in UTF-16; save it as UTF-8")
-    return path.open(encoding="utf-8-sig", errors="surrogateescape", newline="")
+    with refusing(path, "read"):
+        with path.open("rb") as file:
+            start = file.read(4)
+        if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            raise InputError(f"{path} is in UTF-16; save it as UTF-8")
+        return path.open(encoding="utf-8-sig", errors="surrogateescape", newline="")
 
 
 def neutral(cell: str) -> str:

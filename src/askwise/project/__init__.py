@@ -83,6 +83,11 @@ def open_project(path: str | Path) -> Project:
 
 def _no_project(folder: Path) -> str:
     """What is said of a name that is no project: the project that may be meant, or how to make one."""
+    if folder.is_file():
+        return (
+            f"{folder} is no project: it is a file; if it is the store of a Learner, learner.labels() in "
+            "Python lists its labels"
+        )
     found = "has no plan.toml" if folder.is_dir() else "is not there"
     beside = [] if folder.is_dir() or not folder.parent.is_dir() else list(folder.parent.iterdir())
     near = get_close_matches(folder.name, [one.name for one in beside if is_project(one)], n=1)

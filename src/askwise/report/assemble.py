@@ -11,6 +11,7 @@ from torch import tensor
 
 from askwise.bayes.fitted import Fitted, load
 from askwise.errors import InputError
+from askwise.files import target
 from askwise.loop.audit import certificate
 from askwise.loop.learner import Learner
 from askwise.loop.saying import said
@@ -39,6 +40,7 @@ def write_report(learner: Learner, path: str | Path) -> Path:
     ...     aw.write_report(learner, "report.html").name
     'report.html'
     """
+    target(path)
     own = learner.fitted if learner.rounds() and learner.pool is learner.items else None
     return write(assemble([learner.store], pool=learner.items, fitted=own), path)
 

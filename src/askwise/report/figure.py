@@ -9,6 +9,7 @@ from statistics import stdev
 from matplotlib.figure import Figure
 
 from askwise.errors import InputError
+from askwise.files import refusing, target
 from askwise.report.content import Curve, Number
 from askwise.report.curves import spread
 from askwise.report.wording import axis_of_labels
@@ -142,12 +143,13 @@ def _errors(curve: Curve) -> tuple[list[Number], list[Number]]:
 
 def save(drawn: Figure, path: str | Path) -> Path:
     """The path, where the picture now is: PNG, SVG or PDF by its ending, in a folder that is made."""
-    target = Path(path)
-    if target.suffix not in _FORMATS:
-        raise InputError(f"a figure ends in {', '.join(_FORMATS)}, not in {target.suffix or 'nothing'}")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    drawn.savefig(target, dpi=160)
-    return target
+    suffix = Path(path).suffix
+    if suffix not in _FORMATS:
+        raise InputError(f"a figure ends in {', '.join(_FORMATS)}, not in {suffix or 'nothing'}")
+    place = target(path)
+    with refusing(path, "written"):
+        drawn.savefig(place, dpi=160)
+    return place
 
 
 def shares_figure(

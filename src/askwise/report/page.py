@@ -1,11 +1,10 @@
 """The report as one HTML file: it loads nothing, runs nothing and fits light, dark and a phone."""
 
-import os
-import tempfile
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
+from askwise.files import target, write_whole
 from askwise.markup import Html, join, tag
 from askwise.report import wording
 from askwise.report.content import Content
@@ -57,17 +56,9 @@ def render(content: Content) -> str:
 
 def write(content: Content, path: str | Path) -> Path:
     """The path, where the page now is; a reader never sees half of it."""
-    target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=".report-", dir=target.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(render(content))
-        Path(temporary).chmod(0o644)  # mkstemp makes it private
-        Path(temporary).replace(target)
-    finally:
-        Path(temporary).unlink(missing_ok=True)
-    return target
+    place = target(path)
+    write_whole(place, render(content).encode())
+    return place
 
 
 def _header(content: Content) -> Html:

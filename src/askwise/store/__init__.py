@@ -43,4 +43,6 @@ def open_store(
         if "\0" in str(target):
             raise InputError(f"store {str(target)!r} has a NUL in its name; choose another name")
         return SqlStore(target, access=access)
+    if not isinstance(target, Store):
+        raise InputError(f"a store is a path, an address or a Store, not {type(target).__name__}")
     return target

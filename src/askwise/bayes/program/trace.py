@@ -121,9 +121,11 @@ def outputs_of(network: nn.Module, item: Tensor) -> Tensor:
         raise
     except Exception as error:  # whatever the network's code raises, of the input it was given
         dtype = str(item.dtype).removeprefix("torch.")
+        # not converted: they may be the tokens of an embedding
+        hint = "" if item.is_floating_point() else '; if its items are no tokens, pass .astype("float32")'
         raise InputError(
             f"the network cannot take an input of shape {list(item.shape)} and type {dtype}: "
-            f"{(str(error).splitlines() or [type(error).__name__])[0]}"
+            f"{(str(error).splitlines() or [type(error).__name__])[0]}{hint}"
         ) from error
 
 
