@@ -29,7 +29,15 @@ TOLD = {
     "balance": [{"name": "cat", "count": 25}, {"name": "dog", "count": 15}, {"name": "owl", "count": 0}],
 }
 WORDS = [
-    *("40", "labels of 100", "80 %", "between 71.0 and 88.0 %, measured on 25 test answers", "31", "cat", "25"),
+    *(
+        "40",
+        "labels of 100",
+        "80 %",
+        "between 71.0 and 88.0 %, measured on 25 test answers",
+        "31",
+        "cat",
+        "25",
+    ),
     *("It has seen 38 of 40 answers.", "200 of 1,000 items encoded by lite0, about 70 seconds left."),
     "It works with the features of lite0; it moves to lite2 once that has seen all items.",
     "A forecast: the next 50 labels should bring about 0.8 points (-0.6 to 2.0).",
