@@ -58,6 +58,10 @@ def _models(fitted: aw.Fitted) -> Iterator[tuple[str, str]]:
     yield "one bit changed in a model", refused(lambda: aw.load("model", network=network))
     weights.write_bytes(whole)
     other = torch.nn.Sequential(torch.nn.Linear(3, 9), torch.nn.ReLU(), torch.nn.Linear(9, 5))
-    yield "a model of another network", refused(lambda: aw.load("model", network=other))
+    yield (
+        "a model of a network of other shapes (layers without weights are not compared)",
+        refused(lambda: aw.load("model", network=other)),
+    )
     yield "a model without its network", refused(lambda: aw.load("model"))
+    yield "a model saved below a file", refused(lambda: fitted.save(weights / "model"))
     yield "a folder that is no model", refused(lambda: aw.load("."))
