@@ -101,6 +101,7 @@ def test_such_an_error_travels_between_processes_and_is_an_error_of_the_system_t
     assert isinstance(error, OSError)
 
 
-def test_a_store_is_a_path_or_a_store():
+@pytest.mark.parametrize("initial", [2, {"per_class": 1, "labels": {}}])
+def test_a_store_is_a_path_or_a_store(initial):
     with pytest.raises(InputError, match="a store is a path, an address or a Store, not int"):
-        aw.Learner(nn.Linear(4, 2), pool=np.eye(6, 4, dtype=np.float32), classes=2, store=5)
+        aw.Learner(nn.Linear(4, 2), pool=np.eye(6, 4, dtype=np.float32), classes=2, initial=initial, store=5)

@@ -138,6 +138,8 @@ def test_a_row_is_shown_as_it_is_in_its_file(tmp_path):
     ]
     with pytest.raises(InputError, match="no text"):
         media.text(next(iter(pool.ids)))
+    pool.add(arrays(np.array([[0.5, 1.0, 0.0]], np.float32), ids=["later"]))
+    assert media.row("later") == [("0", "0.5"), ("1", "1"), ("2", "0")]
 
 
 def test_a_row_of_an_array_is_its_numbers():

@@ -128,7 +128,7 @@ def _measured(
 
 def _begun(store: str | Path | Store | None) -> bool:
     """Whether the store may know already how the run began."""
-    if store is None or isinstance(store, Store):
+    if not isinstance(store, str | Path):
         return store is not None
     where = place(store)
     return where.exists() if isinstance(where, Path) else True

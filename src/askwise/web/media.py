@@ -54,9 +54,10 @@ class Media:
         return source.texts[identity]
 
     def row(self, identity: str) -> list[tuple[str, str]]:
-        """Names and values of an item's columns, as they are in the file."""
+        """Names and values of an item's columns, as the file has them; numbers of what it does not hold."""
         names, cells = self._cells
-        values = cells[self._pool.row(identity)] if cells is not None else ()
+        row = self._pool.row(identity)
+        values = cells[row] if cells is not None and row < len(cells) else ()
         if not values:
             numbers = self._pool.item(identity).inputs.flatten()[:_COLUMNS].tolist()
             return [(str(place), f"{number:.6g}") for place, number in enumerate(numbers)]
