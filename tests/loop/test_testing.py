@@ -458,6 +458,16 @@ def test_test_items_on_which_people_disagree_count_as_skipped_until_that_is_sett
         assert right.low < found.accuracy.low <= found.accuracy.high <= right.high
 
 
+def test_fewer_than_ten_test_answers_give_no_estimate():
+    few = {"testing": 0.5, "region": 0.5, "test": None, "budget": 16, "batch": 8}
+    with task_runs.learner("regression", **few) as run:
+        run.run(oracle=task_runs.TRUTH["regression"])
+        found = run.status().quality
+        assert 0 < found.answers < 10
+        assert found.estimates == {}
+        assert found.why == "there is no band for regression, and estimates need 10 test answers"
+
+
 @pytest.mark.parametrize("task", task_runs.TASKS)
 def test_every_task_is_tested_and_what_has_no_promise_is_called_an_estimate(task):
     choices = {"testing": 0.5, "region": 0.5, "test": None, "budget": 30, "batch": 10}

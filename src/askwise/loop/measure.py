@@ -7,6 +7,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from askwise.assess import Spread
+from askwise.assess.band import LEAST
 from askwise.bayes.evaluate import evaluate
 from askwise.bayes.fitted import Fitted
 from askwise.bayes.predict import predict
@@ -85,10 +86,10 @@ def _kept(testing: Testing, ids: list[str], guess: Tensor, uncertainty: Tensor) 
 
 
 def _estimates(setting: Setting, fitted: Fitted, number: int) -> dict[str, float]:
-    """The task's measures on the test answers: estimates, since there is no promise for them."""
+    """The task's measures on ten test answers or more: estimates, since there is no promise for them."""
     known = {one.id: one.label for one in setting.testing().tested() if one.label is not None}
     reading = setting.pool.read([name for name in known if name in setting.pool])
-    if not reading.ids:
+    if len(reading.ids) < LEAST:
         return {}
     data = reading.inputs, setting.rows(known[name] for name in reading.ids)
     seed = setting.plan.draw_seed(number)

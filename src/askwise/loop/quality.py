@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
 from askwise.assess import Band, Forecast, Recalls, Spread, band, forecast, recalls, tags
+from askwise.assess.band import LEAST
 from askwise.assess.forecast import WINDOW
 from askwise.errors import InputError
 from askwise.loop.noted import GROWN, KEPT, TESTING, Noted
@@ -95,7 +96,8 @@ def quality(plan: Plan, tests: Tests, last: Round | None) -> Quality | None:
         return _tagged(plan, tests, measured, counts | told)
     found = marks(tests, last)
     if found is None:
-        return Quality(**counts, **told, why=f"there is no band for {plan.kind}")
+        few = "" if told["estimates"] else f", and estimates need {LEAST} test answers"
+        return Quality(**counts, **told, why=f"there is no band for {plan.kind}{few}")
     told["forecast"] = next_labels(last)
     try:
         told["accuracy"] = found.band()

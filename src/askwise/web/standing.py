@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 
+from askwise.assess.band import LEAST
 from askwise.loop.noted import TALLY, TESTING
 from askwise.store.facts import Round
 from askwise.tasks import named
@@ -112,7 +113,8 @@ def _measure(desk: Desk, rounds: list[Round]) -> models.Measure | None:
             return models.Measure(name=called, value=value, said=said)
         if tested is not None or part:
             break  # an older one is of another model
-    why = "it needs a model, and answers to test questions" if desk.testing.on else "no questions test it"
+    wanted = f"it needs a model, and {LEAST} answers to test questions"
+    why = wanted if desk.testing.on else "no questions test it"
     return models.Measure(name=called, value=None, said=f"The {called} is not known: {why}.")
 
 
