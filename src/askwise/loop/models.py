@@ -15,7 +15,7 @@ from askwise.loop.calibration import TEST_ANSWERS, noted, with_temperature
 from askwise.loop.plan import make
 from askwise.loop.quality import Quality, quality
 from askwise.loop.setting import Setting, differs
-from askwise.pool.pool import Reading
+from askwise.pool.source import Reading
 from askwise.seeding import derive
 from askwise.store.facts import Planned, Restored, Round
 from askwise.store.kept import as_kept

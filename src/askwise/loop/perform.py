@@ -21,7 +21,7 @@ from askwise.loop.models import fit_round, in_use
 from askwise.loop.noted import TESTING
 from askwise.loop.setting import Labelled, Setting
 from askwise.pool.features import FeaturePool
-from askwise.pool.pool import Reading
+from askwise.pool.source import Reading
 from askwise.seeding import generator
 from askwise.store.facts import Answer, Asked, Quarantine, Question, Round, Snapshot
 from askwise.store.labels import Label

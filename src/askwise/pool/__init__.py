@@ -18,8 +18,9 @@ from askwise.pool.dataset import dataset
 from askwise.pool.duplicates import Duplicates, duplicates, once
 from askwise.pool.features import features
 from askwise.pool.images import images, stretch_of
-from askwise.pool.pool import Item, Pool, Reading
+from askwise.pool.pool import Item, Pool
 from askwise.pool.prepared import prepared
+from askwise.pool.source import Reading
 from askwise.pool.stretch import Stretch
 from askwise.pool.table import coding_of, embeddings, table
 from askwise.pool.text import text

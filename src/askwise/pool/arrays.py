@@ -10,7 +10,8 @@ from torch import Tensor
 
 from askwise.errors import InputError
 from askwise.pool.ids import given, numbered, of_array
-from askwise.pool.pool import Pool, Reading
+from askwise.pool.pool import Pool
+from askwise.pool.source import Reading
 
 
 class ArraySource:

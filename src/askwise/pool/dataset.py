@@ -9,7 +9,8 @@ from torch import Tensor
 
 from askwise.errors import InputError
 from askwise.pool.ids import given, numbered, of_array
-from askwise.pool.pool import Pool, Reading, stack
+from askwise.pool.pool import Pool
+from askwise.pool.source import Reading, stack
 
 _PLACE = "entry-"
 

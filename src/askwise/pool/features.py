@@ -18,8 +18,9 @@ from askwise.errors import InputError
 from askwise.math.digest import network_digest
 from askwise.pool.encoding import BATCH, alone, encode, feature_width
 from askwise.pool.ids import of_array
-from askwise.pool.pool import Pool, Reading, Source
+from askwise.pool.pool import Pool
 from askwise.pool.row_file import FileRows, Found, row_key
+from askwise.pool.source import Reading, Source
 
 _BYTES = 32 * 2**20  # of items held at a time
 _CHUNK = 1024  # items computed between two appends: what a kill can cost

@@ -18,7 +18,8 @@ from askwise.pool.alike import SIDE
 from askwise.pool.decode import Looks, Raster, decode, decode_heic, is_deep, shown
 from askwise.pool.folder import UnreadableError, opened, walk
 from askwise.pool.ids import of_path
-from askwise.pool.pool import Pool, Reading, stack
+from askwise.pool.pool import Pool
+from askwise.pool.source import Reading, stack
 from askwise.pool.stretch import Stretch, fit_stretch
 from askwise.seeding import hashes
 

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from itertools import count, islice, takewhile
 from operator import index
 from pathlib import Path
-from typing import Any, Protocol, SupportsIndex, runtime_checkable
+from typing import Any, SupportsIndex
 
 import numpy as np
 import torch
@@ -15,96 +15,20 @@ from torch import Tensor
 
 from askwise.errors import InputError
 from askwise.pool.ids import numbered_as, of_array
+from askwise.pool.source import (
+    Again,
+    Comparing,
+    Named,
+    Original,
+    Placed,
+    Prepared,
+    Reading,
+    Source,
+    Stamped,
+    described,
+)
 
 _LOOKED_AT = 20_000  # names, to say which is nearest to a wrong one
-
-
-@dataclass(frozen=True)
-class Reading:
-    """Items as tensors, in the order they were wanted, and those that could not be read."""
-
-    ids: list[str]
-    inputs: Tensor
-    quarantined: dict[str, str]
-
-
-@runtime_checkable
-class Source(Protocol):
-    """Where items come from; each kind of source is one file of this folder."""
-
-    @property
-    def ids(self) -> Sequence[str]:
-        """Every id, those of bad items included."""
-
-    @property
-    def quarantined(self) -> Mapping[str, str]:
-        """The items that are known to be bad before they are read, and why."""
-
-    def like(self) -> Tensor:
-        """What every item looks like: its shape and type count, its values do not."""
-
-    def read(self, ids: Sequence[str]) -> Reading:
-        """The items that are not known to be bad, as one tensor."""
-
-
-@runtime_checkable
-class Named(Protocol):
-    """A source whose items have names that people know: files, texts."""
-
-    def name(self, identity: str) -> str | None:
-        """What a person calls the item; None where that is its row."""
-
-
-@runtime_checkable
-class Again(Protocol):
-    """A source that can read another folder or file the same way."""
-
-    def again(self, path: Path) -> Source:
-        """The items there, read as these are."""
-
-
-@runtime_checkable
-class Original(Protocol):
-    """A source whose items people can look at as they are."""
-
-    def original(self, identity: str) -> Path | str:
-        """The file of a picture, or a text itself."""
-
-
-@runtime_checkable
-class Comparing(Protocol):
-    """A source that can say which items are like none that were there first."""
-
-    def unlike(self, identity: str) -> str | None:
-        """Why an item is; None where it is not."""
-
-
-@runtime_checkable
-class Prepared(Protocol):
-    """A source that can say how it reads items, so that others are read the same way later."""
-
-    def preparation(self) -> dict[str, Any]:
-        """The kind of items and every option, as JSON holds them; `prepared` reads by it."""
-
-
-@runtime_checkable
-class Stamped(Protocol):
-    """A source that can tell without reading an item whether it is still the same."""
-
-    def stamps(self, ids: Sequence[str]) -> Sequence[str | None]:
-        """For each item what changes with its content; None where only reading it would tell."""
-
-
-@runtime_checkable
-class Placed(Protocol):
-    """A source whose items keep the rows they had among others, which are not here any more."""
-
-    first: int
-    """The row that the first of them all had in the pool."""
-    rows: Sequence[int]
-    """Where each item was among them all, in ascending order."""
-    length: int
-    """How many they were."""
 
 
 @dataclass(frozen=True)
@@ -318,8 +242,8 @@ class Pool:
         for source, first in parts:
             if not source.ids:
                 raise InputError("there are no items; check the folder, file or array they should come from")
-            if self._sources and _describe(source.like()) != _describe(self.like()):
-                wanted, found = _describe(self.like()), _describe(source.like())
+            if self._sources and described(source.like()) != described(self.like()):
+                wanted, found = described(self.like()), described(source.like())
                 raise InputError(
                     f"the pool's items are {wanted}, and the added ones {found}; make them alike"
                 )
@@ -396,24 +320,5 @@ class Pool:
         return Reading(good, part.inputs[finite], bad)
 
 
-def stack(items: Mapping[str, Tensor | str], like: Tensor) -> Reading:
-    """Single tensors as one; those of another shape or type, and reasons in their place, are left out."""
-    bad: dict[str, str] = {}
-    rows: dict[str, Tensor] = {}
-    for identity, item in items.items():
-        if isinstance(item, str):
-            bad[identity] = item
-        elif (item.shape, item.dtype) != (like.shape, like.dtype):
-            bad[identity] = f"it is {_describe(item)}, and the pool's items are {_describe(like)}"
-        else:
-            rows[identity] = item
-    inputs = torch.stack(list(rows.values())) if rows else like.new_empty((0, *like.shape))
-    return Reading(list(rows), inputs, bad)
-
-
 def _length(source: Source) -> int:
     return source.length if isinstance(source, Placed) else len(source.ids)
-
-
-def _describe(item: Tensor) -> str:
-    return f"{str(item.dtype).removeprefix('torch.')} of shape {tuple(item.shape)}"

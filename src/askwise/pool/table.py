@@ -12,7 +12,8 @@ from askwise.pool import arrow
 from askwise.pool.arrays import as_tensor
 from askwise.pool.coding import Coding, fit_coding
 from askwise.pool.ids import numbered, of_array, of_text
-from askwise.pool.pool import Pool, Reading
+from askwise.pool.pool import Pool
+from askwise.pool.source import Reading
 from askwise.pool.tables import Row, header, places, records, rows, separator
 from askwise.pool.text import own_ids
 

@@ -12,7 +12,8 @@ from torch import Tensor
 from askwise.errors import InputError
 from askwise.pool.folder import UnreadableError, opened, walk
 from askwise.pool.ids import numbered, of_array, of_path, of_text
-from askwise.pool.pool import Pool, Reading
+from askwise.pool.pool import Pool
+from askwise.pool.source import Reading
 from askwise.pool.tables import LONGEST, Row, rows
 
 Encode = Callable[[list[str]], Tensor]
